@@ -156,10 +156,21 @@ ncclResult_t Making::run() noexcept {
 }
 
 ncclResult_t Making::giveUp(const char* why) noexcept {
+  tellOthersOfGivingUp();
   return end(entered(function, [why]() -> ncclResult_t {
     throw Failure(ncclSystemError, std::string("The system refuses a thread: ") + why + ".",
                   "Allow the process more threads and memory, or make fewer communicators at once.");
   }));
+}
+
+/// Those that wait for this rank. Of whom others wait elsewhere they find out when their time is over.
+void Making::tellOthersOfGivingUp() const noexcept {
+  if (elsewhere || ranks == 1) return;
+  try {
+    Meeting::giveUp(meetingOf(meeting, 0), ranks, rank);
+  } catch (const std::exception&) {
+    // They know, or can't be told.
+  }
 }
 
 ncclResult_t Making::end(ncclResult_t result) noexcept {

@@ -32,13 +32,17 @@ struct Making {
   /// In its place, where no thread could be had for it. @param why that is. @return as run()
   ncclResult_t giveUp(const char* why) noexcept;
   /// In its place, where it is not to be made any more: the communicator fails. @param why other than ncclSuccess
-  void drop(ncclResult_t why) noexcept { end(why); }
+  void drop(ncclResult_t why) noexcept {
+    tellOthersOfGivingUp();
+    end(why);
+  }
 
  private:
   void make();
   std::vector<Arrival> meetOthers(uint64_t step, const Arrival& own) const;
   void fallBack(const std::vector<Arrival>& all);
   bool isCancelled() const;
+  void tellOthersOfGivingUp() const noexcept;
   ncclResult_t end(ncclResult_t result) noexcept;
   void makeReal(const ncclUniqueId& id);
 };

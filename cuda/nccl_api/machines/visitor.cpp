@@ -27,22 +27,30 @@ bool Visitor::step(const std::function<bool(const Name&)>& isKnown) {
     if (answer_.empty() && heard_ == sizeof request_) come(isKnown);
   }
   if (answer_.empty() && meeting_) {
-    if (meeting_->isComplete()) {
-      const std::vector<Arrival> all = meeting_->all();
-      answer(ncclSuccess, all.data(), all.size() * sizeof(Arrival));
-    } else if (Clock::now() > until_) {
-      meeting_->giveUp();
-      refuse(meeting_->late(seconds_));
-    } else if (isThereStill()) {
-      return true;
-    } else {
-      // Its seat stays taken, as that of a rank of this machine does: it can't be complete any more.
-      meeting_->giveUp();
-      return false;
-    }
+    if (!attend()) return false;
+    if (answer_.empty()) return true;
   }
   if (answer_.empty()) return Clock::now() < until_;
   return said_ < answer_.size() ? say() : part();
+}
+
+/// @return whether it is there still.
+bool Visitor::attend() {
+  try {
+    if (Clock::now() > until_) meeting_->end(seconds_);
+    if (meeting_->isComplete()) {
+      const std::vector<Arrival> all = meeting_->all();
+      answer(ncclSuccess, all.data(), all.size() * sizeof(Arrival));
+      return true;
+    }
+  } catch (const Failure& failure) {
+    refuse(failure);
+    return true;
+  }
+  if (isThereStill()) return true;
+  // Its seat stays taken, as that of a rank of this machine does.
+  meeting_->giveUp();
+  return false;
 }
 
 /// It says nothing more while it waits.

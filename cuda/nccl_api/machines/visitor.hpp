@@ -28,6 +28,7 @@ class Visitor {
  private:
   bool hear();
   void come(const std::function<bool(const Name&)>& isKnown);
+  bool attend();
   bool isThereStill() const;
   void answer(int32_t result, const void* what, size_t bytes);
   void refuse(const Failure& failure);

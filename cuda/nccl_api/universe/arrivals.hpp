@@ -1,6 +1,6 @@
 #pragma once
 // Where the ranks of a communicator that is being made come together, threads and processes alike: each tells who it
-// is, and gets to know all. Shared memory with the communicator's name, which goes when the last has come.
+// is, and gets to know all. Shared memory with the communicator's name, see MeetingRoom.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,6 +12,8 @@
 #include "nccl_api/universe/name.hpp"
 
 namespace dfccl::nccl {
+
+class MeetingRoom;
 
 /// What a rank tells the others.
 struct Arrival {
@@ -44,25 +46,31 @@ uint32_t joinSeconds();
 class Meeting {
  public:
   /// Takes the rank's seat. @throws Failure ncclInvalidArgument: a rank has come twice, or with another number of
-  /// ranks; ncclSystemError
+  /// ranks; ncclSystemError; as isComplete()
   Meeting(const Name& name, int ranks, int rank, const Arrival& own);
   ~Meeting();
   Meeting(Meeting&&) noexcept;
   Meeting& operator=(Meeting&&) noexcept;
 
+  /// @throws Failure where it never will be: ncclRemoteError, a rank has given it up; ncclTimeout, a rank's time is
+  /// over, naming those that didn't come
   bool isComplete() const;
-  /// Until it is complete, but no longer than so.
+  /// Until it is complete, or never will be, but no longer than so.
   void wait(uint32_t micros) const;
   /// What each rank told. @pre it is complete
   std::vector<Arrival> all() const;
-  /// Nobody comes to it any more.
+  /// This rank has left it: whoever is in it, or comes to it, is told.
   void giveUp() const;
-  /// @return ncclTimeout, naming the ranks that didn't come.
-  Failure late(uint32_t seconds) const;
+  /// The same of a rank that has yet to come. @throws Failure ncclSystemError
+  static void giveUp(const Name& name, int ranks, int rank);
+  /// Its time is over, unless it is complete; ranks that come later meet anew. @param seconds that it has waited
+  void end(uint32_t seconds) const;
 
  private:
-  class Room;
-  std::unique_ptr<Room> room_;
+  Failure late(uint32_t seconds) const;
+
+  std::unique_ptr<MeetingRoom> room_;
+  int rank_;
 };
 
 /// Waits until all ranks have come. @param isCancelled asked now and then; once it is so, the wait ends.

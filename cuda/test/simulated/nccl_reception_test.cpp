@@ -5,12 +5,28 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "nccl_api/machines/request.hpp"
+#include "nccl_api/universe/meeting_room.hpp"
 #include "simulated/on_machines.hpp"
 
 using namespace dfccl::nccl::test;
+using dfccl::nccl::MeetingTable;
+
+namespace {
+
+bool isDecided(const std::string& room) {
+  uint32_t outcome = 0;
+  std::ifstream in(room, std::ios::binary);
+  in.seekg(offsetof(MeetingTable, outcome)).read(reinterpret_cast<char*>(&outcome), sizeof outcome);
+  return outcome != 0;
+}
+
+}  // namespace
 
 TEST_CASE("a process that made the id and is gone is missed on other machines, also where children of it are there") {
   for (const bool hasEnded : {false, true}) {
@@ -132,7 +148,7 @@ TEST_CASE("what strangers say to the process that made an id changes nothing") {
   });
 }
 
-TEST_CASE("ranks of another machine that end while they wait leave nothing behind") {
+TEST_CASE("who waits with a rank of another machine is told when that ends") {
   const SharedId id;
   Processes maker(1, [&](uint32_t) -> int {
     name(fakePath());
@@ -141,7 +157,10 @@ TEST_CASE("ranks of another machine that end while they wait leave nothing behin
     const std::string room = "/dev/shm/dfccl-nccl-" + dfccl::nccl::nameOf(id.get()).text();
     while (!std::filesystem::exists(room)) std::this_thread::yield();
     id.meet(2);
-    while (std::filesystem::exists(room)) std::this_thread::yield();
+    while (!isDecided(room)) std::this_thread::yield();
+    ncclComm_t comm = nullptr;
+    EXPECT(ncclCommInitRank(&comm, 2, id.get(), 0) == ncclRemoteError);
+    EXPECT(!std::filesystem::exists(room));
     return kFine;
   });
   Processes visitor(1, [&](uint32_t) -> int {

@@ -13,7 +13,6 @@ namespace dfccl {
 namespace {
 
 using namespace rendezvous;
-using namespace rendezvous;
 
 /// Any other rank's side.
 class Guest {
