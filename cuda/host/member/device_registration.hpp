@@ -32,6 +32,8 @@ class DeviceRegistration {
   virtual size_t bytesOf(uint32_t member) const = 0;
   /// A member of this process.
   virtual GpuMember& memberHere(uint32_t member) = 0;
+  /// Runs of this process's members that are kernels of their own, and under way, end. Nothing waits for that.
+  virtual void letKernelsEnd() = 0;
 };
 
 }  // namespace dfccl::gpu

@@ -7,6 +7,7 @@
 
 #include "daemon/framing/protocols.hpp"
 #include "host/member/gpu_member_others.hpp"
+#include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -241,10 +242,22 @@ uint64_t GpuMember::finishedRuns() const {
   if (captured_ != nullptr) return captured_->overInStreams();
   return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->finished, record_.registrationNumber));
 }
-bool GpuMember::hasDropped() const {
-  // Those that have yet to begin find on the device that they must end.
-  if (captured_ != nullptr)
-    return arena_.isStored(endStored_) && captured_->begunInStreams() == captured_->overInStreams();
+/// What has yet to begin finds on the device that it must end. What begins at the moment of that tells so a little
+/// later, as does a kernel between two of its runs.
+bool GpuMember::isQuiet() {
+  constexpr double kSettledMicros = 1000;
+  const uint64_t over = captured_->overInStreams();
+  if (!arena_.isStored(endStored_) || captured_->begunInStreams() != over) {
+    quietSince_ = 0;
+    return false;
+  }
+  const uint64_t now = readTicks();
+  if (quietSince_ == 0) quietSince_ = now;
+  return now - quietSince_ > static_cast<uint64_t>(kSettledMicros * ticksPerMicrosecond());
+}
+
+bool GpuMember::hasDropped() {
+  if (captured_ != nullptr) return isQuiet();
   return PostedProgress::countOf(home_.posted->dropped, record_.registrationNumber) == home_.grid;
 }
 

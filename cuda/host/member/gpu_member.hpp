@@ -95,7 +95,7 @@ class GpuMember {
   uint64_t submittedRuns() const;
   uint64_t finishedRuns() const;
   /// @pre the daemon was asked to, or endCaptured()
-  bool hasDropped() const;
+  bool hasDropped();
   size_t bytes() const { return bytes_; }
   /// Of a collective whose runs graphs carry out; else null.
   const std::shared_ptr<CapturedMember>& captured() const { return captured_; }
@@ -128,6 +128,7 @@ class GpuMember {
   void takeShared(bool namesWindows);
   void takeEnds();
   void freeAll();
+  bool isQuiet();
   void completeForDaemon(const std::vector<MemberView>& members);
   void storeShared(const CollectiveSpec& spec);
   void storeConnections(const std::vector<MemberView>& members);
@@ -151,7 +152,8 @@ class GpuMember {
   bool hasLeft_ = false;
   uint64_t runsAtLeaving_ = 0;
   CapturedNotes* notes_ = nullptr;
-  uint64_t endStored_ = 0;  // the request of endCaptured()
+  uint64_t endStored_ = 0;   // the request of endCaptured()
+  uint64_t quietSince_ = 0;  // ticks; 0: the last look found a kernel under way
   std::shared_ptr<CapturedMember> captured_;
   std::vector<Taken> taken_;
   size_t bytes_ = 0;

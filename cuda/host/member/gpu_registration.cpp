@@ -45,6 +45,12 @@ bool GpuRegistration::poison(uint32_t rank) {
   return true;
 }
 
+void GpuRegistration::letKernelsEnd() {
+  for (uint32_t m = 0; m < members_.size(); ++m) {
+    if (isMember(m) && members_[m].own->captured() != nullptr) members_[m].own->captured()->end();
+  }
+}
+
 bool GpuRegistration::isQuarantineOver() {
   for (const Member& member : members_) {
     // One that isn't asked never registered, or had left: it touches nothing.

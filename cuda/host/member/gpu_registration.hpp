@@ -45,6 +45,7 @@ class GpuRegistration final : public DeviceRegistration {
   uint64_t runsAtLeaving(uint32_t member) const override { return members_[member].own->runsAtLeaving(); }
   size_t bytesOf(uint32_t member) const override { return members_[member].own->bytes(); }
   GpuMember& memberHere(uint32_t member) override { return *members_[member].own; }
+  void letKernelsEnd() override;
 
  private:
   struct Member {

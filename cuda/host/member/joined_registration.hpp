@@ -55,6 +55,9 @@ class JoinedRegistration final : public DeviceRegistration {
   uint64_t runsAtLeaving(uint32_t) const override { return own_->runsAtLeaving(); }
   size_t bytesOf(uint32_t) const override { return own_->bytes(); }
   GpuMember& memberHere(uint32_t) override { return *own_; }
+  void letKernelsEnd() override {
+    if (own_->captured() != nullptr) own_->captured()->end();
+  }
 
  private:
   std::shared_ptr<SharedRegistration> shared_;

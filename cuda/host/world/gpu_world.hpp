@@ -47,6 +47,7 @@ class GpuWorld : public Backend {
                             Departure departure = Departure::forGood) override;
   uint64_t runsBefore(uint32_t rank, uint32_t index) override;
   void abortCollective(uint32_t rank, uint32_t index) override;
+  void letEnd(uint32_t rank, uint32_t index) override;
   bool isAborted(uint32_t rank, uint32_t index) override;
   bool isQuarantineOver(uint32_t rank, uint32_t index) override;
   CollectiveSpec specOf(uint32_t rank, uint32_t index) override;
@@ -106,6 +107,7 @@ class GpuWorld : public Backend {
   std::vector<TraceTrack> readTrace(uint32_t rank) override;
   size_t arenaUsedBytes() const override;
   size_t memoryBytesOf(uint32_t rank, uint32_t index) override;
+  uint64_t freeMemoryBytes(uint32_t rank) const override;
 
  protected:
   /// A collective on one rank.

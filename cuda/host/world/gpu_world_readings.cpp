@@ -33,6 +33,12 @@ size_t GpuWorld::memoryBytesOf(uint32_t rank, uint32_t index) {
          entry.registration->bytesOf(entry.member);
 }
 
+uint64_t GpuWorld::freeMemoryBytes(uint32_t rank) const {
+  const std::lock_guard lock(mutex_);
+  const DeviceArena& arena = ranks_[rank]->arena();
+  return arena.capacity() - arena.usedBytes();
+}
+
 size_t GpuWorld::arenaUsedBytes() const {
   const std::lock_guard lock(mutex_);
   size_t bytes = 0;

@@ -199,9 +199,9 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   // May be refused, so it comes before anything is given back.
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   mine.giveBack(entry.place, own.captured() == nullptr ? issuedRuns : 0);  // what the daemon has counted
-  if (departure == Departure::forGood && own.captured() != nullptr) {
-    own.endCaptured();
-    bell_.wake();  // the daemon tells the device
+  if (own.captured() != nullptr) {
+    if (departure == Departure::forGood) own.endCaptured();
+    bell_.wake();  // the daemon tells the device, and clears what goes
   }
   tasksPerBlock_[rank] -= tasksPerBlock(entry.place.blockCount);
   depart(rank, entry, departure, issuedRuns);

@@ -49,6 +49,7 @@ void JoinedGpuWorld::giveUp(const std::string& why) {
   const std::lock_guard lock(mutex());
   if (!failures_[own_].empty()) return;
   failures_[own_] = why;
+  for (auto& [index, entry] : registeredOn(own_)) entry.registration->letKernelsEnd();
   for (auto& [index, entry] : registeredOn(own_)) poison(own_, entry);
 }
 

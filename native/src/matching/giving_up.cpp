@@ -8,12 +8,15 @@ void Matching::abortGroup(MatchedGroup& group) {
   {
     const std::lock_guard lock(mutex_);
     group.isAborted = true;
+    std::vector<uint32_t> indices;
     table_.forEach([&](MatchedCollective& entry) {
       // Graphs have runs in flight of which nobody here knows.
       if (entry.group.get() == &group && (entry.signature.isCaptured() || table_.inFlight(entry) != 0)) {
-        backend_.abortCollective(rank_, entry.index);
+        indices.push_back(entry.index);
       }
     });
+    for (const uint32_t index : indices) backend_.letEnd(rank_, index);
+    for (const uint32_t index : indices) backend_.abortCollective(rank_, index);
     ended = messages_.takeOf(group);
     received = receives_.takeOf(group);
   }

@@ -16,6 +16,7 @@ struct MatchedCollective {
   std::shared_ptr<MatchedGroup> group;
   uint64_t registration = 0;  // which of this rank's, ever
   uint32_t index = 0;         // of the registration
+  uint64_t memoryBytes = 0;   // of the rank's memory for registrations
   RunShape shape;             // without the window that its buffers must lie in:
   uint64_t windowBegin = 0, windowEnd = 0;
   KnownBuffers known;

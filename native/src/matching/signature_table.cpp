@@ -107,6 +107,7 @@ MatchedCollective& SignatureTable::add(const CollectiveId& id, const Signature& 
     throw;
   }
   boundMessages(entry);
+  keepReserve(entry);
   return entry;
 }
 
@@ -126,6 +127,25 @@ void SignatureTable::boundMessages(const MatchedCollective& added) {
     const bool isOne = &entry != &added && entry.shape.messageBytes != 0 && entry.receivingRank() == receiver;
     const auto behind = std::next(at);
     if (isOne && forget(entry, Departure::forNow)) at = behind;
+  }
+}
+
+/// What is given back serves others once the daemon has cleared it, which nobody should have to wait for: so the oldest
+/// go while a part of what all take is left.
+void SignatureTable::keepReserve(MatchedCollective& added) {
+  constexpr uint64_t kPart = 4;
+  constexpr uint32_t kMostAtOnce = 2;
+  if (backend_.freeMemoryBytes(rank_) == UINT64_MAX) return;
+  added.memoryBytes = backend_.memoryBytesOf(rank_, added.index);
+  memoryBytes_ += added.memoryBytes;
+  uint32_t gone = 0;
+  for (auto at = used_.end(); at != used_.begin() && gone < kMostAtOnce;) {
+    if (backend_.freeMemoryBytes(rank_) >= memoryBytes_ / kPart) return;
+    MatchedCollective& entry = **--at;
+    const auto behind = std::next(at);
+    if (&entry == &added || !forget(entry, Departure::forNow)) continue;
+    at = behind;
+    ++gone;
   }
 }
 
@@ -165,6 +185,7 @@ bool SignatureTable::forget(MatchedCollective& entry, Departure departure) {
   }
   if (isAborted) ended_(entry.registration);
   noteMessageBytes(entry, false);
+  memoryBytes_ -= entry.memoryBytes;
   used_.erase(entry.place);
   if (MatchedCollective*& recent = recent_[recentPlaceOf(entry.signature)]; recent == &entry) recent = nullptr;
   entries_.erase(idOf(entry.signature));
@@ -186,6 +207,7 @@ void SignatureTable::clear() {
     backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index));
     if (isAborted) ended_(entry.registration);
     noteMessageBytes(entry, false);
+    memoryBytes_ -= entry.memoryBytes;
     used_.pop_front();
     recent_[recentPlaceOf(entry.signature)] = nullptr;
     entries_.erase(idOf(entry.signature));

@@ -46,6 +46,7 @@ class SignatureTable {
   uint32_t registerOne(const CollectiveSpec& spec);
   bool forgetOldest();
   void boundMessages(const MatchedCollective& added);
+  void keepReserve(MatchedCollective& added);
   void noteMessageBytes(const MatchedCollective& entry, bool isAdded);
   bool forget(MatchedCollective& entry, Departure departure);
 
@@ -56,6 +57,7 @@ class SignatureTable {
   std::unordered_map<CollectiveId, std::unique_ptr<MatchedCollective>, HashOfId> entries_;
   std::list<MatchedCollective*> used_;                   // the latest first
   std::unordered_map<uint32_t, uint64_t> messageBytes_;  // of each rank's memory, what messages take
+  uint64_t memoryBytes_ = 0;                             // of all that is registered
   uint64_t registered_ = 0;                              // ever
   MatchedCollective* recent_[kRecent] = {};              // found without computing an id; each at its place, or null
 };

@@ -81,6 +81,9 @@ class Backend {
   /// Gives an id up on all ranks, at once and without waiting: runs in flight complete as aborted, later ones too,
   /// until it is registered again. @throws Error dfcclUnknownCollective
   virtual void abortCollective(uint32_t rank, uint32_t index) = 0;
+  /// That it is about to be given up, where many are: what is under way of it ends, so that giving up others waits for
+  /// none of it.
+  virtual void letEnd(uint32_t /*rank*/, uint32_t /*index*/) {}
   virtual bool isAborted(uint32_t rank, uint32_t index) = 0;
   /// How another rank registered it differently, where that showed only after both had; else "".
   virtual std::string whyAborted(uint32_t /*rank*/, uint32_t /*index*/) { return {}; }
@@ -261,6 +264,8 @@ class Backend {
   virtual std::vector<TraceTrack> readTrace(uint32_t /*rank*/) { return {}; }
   virtual size_t arenaUsedBytes() const = 0;
   virtual size_t memoryBytesOf(uint32_t rank, uint32_t index) = 0;
+  /// Of a rank's memory for registrations, what is left; UINT64_MAX: nobody has to look at that.
+  virtual uint64_t freeMemoryBytes(uint32_t /*rank*/) const { return UINT64_MAX; }
   /// What it keeps to know of collectives whose ranks are on several machines, registered or not.
   virtual size_t remoteBytesOf(uint32_t /*rank*/) { return 0; }
 
