@@ -31,6 +31,7 @@ struct OpenGroupedCalls : GroupedCalls {
     isGone = true;
     for (const Making& making : makings) {
       if (making.made) making.made->failed(ncclInvalidUsage);
+      making.tellOthersOfGivingUp();
     }
   }
   /// What ends behind it may still destroy communicators.

@@ -117,16 +117,18 @@ void Making::make() {
 
 /// All ranks decide alike, by what all have told.
 void Making::fallBack(const std::vector<Arrival>& all) {
+  constexpr uint64_t kAgain = 4;
+  nextMeeting_ = kAgain;
   RealNccl& real = RealNccl::open();
   tellOfFallingBack(real, areOnOneMachine(all) ? "some ranks of a communicator share a process, and others don't."
                                                : "a communicator's ranks are on several machines.");
   Arrival own = all[static_cast<size_t>(rank)];
   if (rank == 0) real.check(real.call<decltype(ncclGetUniqueId)>("ncclGetUniqueId", &own.realId));
-  constexpr uint64_t kAgain = 4;
   makeReal(meetOthers(kAgain, own).front().realId);
 }
 
-std::vector<Arrival> Making::meetOthers(uint64_t step, const Arrival& own) const {
+std::vector<Arrival> Making::meetOthers(uint64_t step, const Arrival& own) {
+  nextMeeting_ = std::nullopt;
   const auto isOver = [this] { return isCancelled(); };
   if (!elsewhere) return meet(meetingOf(meeting, step), ranks, rank, own, isOver);
   Request request{};
@@ -156,18 +158,17 @@ ncclResult_t Making::run() noexcept {
 }
 
 ncclResult_t Making::giveUp(const char* why) noexcept {
-  tellOthersOfGivingUp();
   return end(entered(function, [why]() -> ncclResult_t {
     throw Failure(ncclSystemError, std::string("The system refuses a thread: ") + why + ".",
                   "Allow the process more threads and memory, or make fewer communicators at once.");
   }));
 }
 
-/// Those that wait for this rank. Of whom others wait elsewhere they find out when their time is over.
 void Making::tellOthersOfGivingUp() const noexcept {
-  if (elsewhere || ranks == 1) return;
+  // Where they wait elsewhere they find it out when their time is over; the other NCCL's have no meeting here.
+  if (!nextMeeting_ || elsewhere || realId || ranks == 1) return;
   try {
-    Meeting::giveUp(meetingOf(meeting, 0), ranks, rank);
+    Meeting::giveUp(meetingOf(meeting, *nextMeeting_), ranks, rank);
   } catch (const std::exception&) {
     // They know, or can't be told.
   }

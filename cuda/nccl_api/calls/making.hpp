@@ -31,20 +31,23 @@ struct Making {
   ncclResult_t run() noexcept;
   /// In its place, where no thread could be had for it. @param why that is. @return as run()
   ncclResult_t giveUp(const char* why) noexcept;
+  /// Those that wait for this rank, or will, where it has failed and doesn't come to the meeting that is next.
+  void tellOthersOfGivingUp() const noexcept;
   /// In its place, where it is not to be made any more: the communicator fails. @param why other than ncclSuccess
   void drop(ncclResult_t why) noexcept {
-    tellOthersOfGivingUp();
     end(why);
+    tellOthersOfGivingUp();
   }
 
  private:
   void make();
-  std::vector<Arrival> meetOthers(uint64_t step, const Arrival& own) const;
+  std::vector<Arrival> meetOthers(uint64_t step, const Arrival& own);
   void fallBack(const std::vector<Arrival>& all);
   bool isCancelled() const;
-  void tellOthersOfGivingUp() const noexcept;
   ncclResult_t end(ncclResult_t result) noexcept;
   void makeReal(const ncclUniqueId& id);
+
+  std::optional<uint64_t> nextMeeting_ = 0;  // that this rank has yet to come to
 };
 
 /// @throws Failure ncclUnhandledCudaError where no GPU can be used, with the reason.

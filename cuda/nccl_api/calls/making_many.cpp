@@ -11,6 +11,12 @@
 namespace dfccl::nccl {
 namespace {
 
+/// What came of one that is made alone.
+ncclResult_t ended(const Making& making, ncclResult_t result) {
+  if (result != ncclSuccess) making.tellOthersOfGivingUp();
+  return result;
+}
+
 /// In a thread that nobody waits for. @return ncclInProgress, or what went wrong.
 ncclResult_t makeBeside(Making making) {
   const auto kept = std::make_shared<Making>(std::move(making));
@@ -19,12 +25,12 @@ ncclResult_t makeBeside(Making making) {
   if (parent) parent->beganSplit();
   try {
     std::thread([kept, parent] {
-      kept->run();
+      ended(*kept, kept->run());
       if (parent) parent->endedSplit();
     }).detach();
   } catch (const std::exception& error) {
     if (parent) parent->endedSplit();
-    return kept->giveUp(error.what());
+    return ended(*kept, kept->giveUp(error.what()));
   }
   return ncclInProgress;
 }
@@ -37,11 +43,14 @@ class Together {
   }
   /// Of one of them, by the thread that has told of it. The first failure is the one that counts: after it, others fail
   /// because they are given up.
-  void note(ncclResult_t result) {
+  void note(const Making& making, ncclResult_t result) {
     if (result == ncclSuccess) return;
-    const std::lock_guard lock(mutex_);
-    if (first_.result == ncclSuccess) first_ = lastOfThread();
+    {
+      const std::lock_guard lock(mutex_);
+      if (first_.result == ncclSuccess) first_ = lastOfThread();
+    }
     isGivenUp_->store(1, order::relaxed);
+    making.tellOthersOfGivingUp();  // who may be others of these
   }
   /// Once all are over.
   ncclResult_t result() const { return first_.result == ncclSuccess ? ncclSuccess : tellAgain(first_); }
@@ -58,9 +67,11 @@ ncclResult_t makeTogether(std::vector<Making>& makings) {
   std::vector<std::thread> threads;
   threads.reserve(makings.size());
   try {
-    for (Making& making : makings) threads.emplace_back([&] { together.note(making.run()); });
+    for (Making& making : makings) threads.emplace_back([&] { together.note(making, making.run()); });
   } catch (const std::exception& error) {
-    for (size_t i = threads.size(); i < makings.size(); ++i) together.note(makings[i].giveUp(error.what()));
+    for (size_t i = threads.size(); i < makings.size(); ++i) {
+      together.note(makings[i], makings[i].giveUp(error.what()));
+    }
   }
   for (std::thread& thread : threads) thread.join();
   return together.result();
@@ -78,7 +89,7 @@ ncclResult_t makeAll(std::vector<Making> makings) {
   }
   makings.erase(firstBeside, makings.end());
   if (makings.empty()) return beside;
-  const ncclResult_t made = makings.size() == 1 ? makings[0].run() : makeTogether(makings);
+  const ncclResult_t made = makings.size() == 1 ? ended(makings[0], makings[0].run()) : makeTogether(makings);
   return made == ncclSuccess ? beside : made;
 }
 

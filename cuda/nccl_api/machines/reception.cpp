@@ -96,6 +96,7 @@ void Reception::serve() {
     try {
       return !visitor.step([this](const Name& name) { return hasMade(name); });
     } catch (const std::exception&) {
+      visitor.giveUp();
       return true;  // there is no memory for its answer
     }
   };

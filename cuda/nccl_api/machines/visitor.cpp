@@ -34,10 +34,14 @@ bool Visitor::step(const std::function<bool(const Name&)>& isKnown) {
   return said_ < answer_.size() ? say() : part();
 }
 
+void Visitor::giveUp() const {
+  if (meeting_) meeting_->giveUp();
+}
+
 /// @return whether it is there still.
 bool Visitor::attend() {
   try {
-    if (Clock::now() > until_) meeting_->end(seconds_);
+    if (Clock::now() > until_) meeting_->end();
     if (meeting_->isComplete()) {
       const std::vector<Arrival> all = meeting_->all();
       answer(ncclSuccess, all.data(), all.size() * sizeof(Arrival));
@@ -89,7 +93,8 @@ void Visitor::come(const std::function<bool(const Name&)>& isKnown) {
   }
   until_ = Clock::now() + std::chrono::seconds(seconds_);
   try {
-    meeting_.emplace(meetingOf(request_.name, request_.step), request_.ranks, request_.rank, request_.arrival);
+    meeting_.emplace(meetingOf(request_.name, request_.step), request_.ranks, request_.rank, seconds_,
+                     request_.arrival);
   } catch (const Failure& failure) {
     refuse(failure);
   }

@@ -24,6 +24,8 @@ class Visitor {
   /// Goes on as far as that is possible now. @param isKnown whether this process has made an id of that name
   /// @return false: it is done with.
   bool step(const std::function<bool(const Name&)>& isKnown);
+  /// It is done with before it has its answer.
+  void giveUp() const;
 
  private:
   bool hear();

@@ -1,4 +1,5 @@
 // Communicators that a rank gives up while others wait for it, and what is left of their meetings.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -73,6 +74,29 @@ TEST_CASE("a communicator that is destroyed in the group that was to make it is 
     CHECK_NCCL(ncclGroupEnd());
   });
   CHECK_FALSE(isThere(roomOf(dfccl::nccl::nameOf(id))));
+}
+
+// To open a pipe takes until somebody writes to it.
+TEST_CASE("what others have put where rooms are is not waited for") {
+  const std::string path = roomOf({0x70697065, 1});
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  const ncclUniqueId id = newId();
+  onRanks(2, [&](int rank) { checkSum(Comm(id, 2, rank), 1, 2); });
+  CHECK(isThere(path));
+  unlink(path.c_str());
+}
+
+TEST_CASE("a thread that ends with a group open gives up what was to be made in it") {
+  const ncclUniqueId id = newId();
+  onRanks(2, [&](int rank) {
+    ncclComm_t comm = nullptr;
+    if (rank == 0) {
+      CHECK(ncclCommInitRank(&comm, 2, id, 0) == ncclRemoteError);
+      return;
+    }
+    CHECK_NCCL(ncclGroupStart());
+    CHECK_NCCL(ncclCommInitRank(&comm, 2, id, 1));
+  });
 }
 
 TEST_CASE("rooms that killed processes have left go when another one is made, once nobody can come any more") {

@@ -18,7 +18,7 @@ constexpr uint32_t kLookMicros = 50'000;  // how often a wait looks whether it w
 constexpr uint32_t kUsualSeconds = 600;
 
 /// @return false: it is taken already.
-bool takeSeat(MeetingTable& table, uint32_t ranks, int rank, const Arrival& own) {
+bool takeSeat(MeetingTable& table, uint32_t ranks, int rank, uint32_t seconds, const Arrival& own) {
   uint32_t said = 0;
   if (!table.ranks.compareExchange(said, ranks, order::acqRel, order::acquire) && said != ranks) {
     refuseArgument("This rank makes a communicator of " + std::to_string(ranks) + " ranks, and another rank one of " +
@@ -28,6 +28,7 @@ bool takeSeat(MeetingTable& table, uint32_t ranks, int rank, const Arrival& own)
   MeetingSeat& seat = table.seats[rank];
   uint32_t isTaken = 0;
   if (!seat.isTaken.compareExchange(isTaken, 1, order::acqRel, order::relaxed)) return false;
+  seat.seconds.store(seconds, order::relaxed);
   seat.arrival = own;
   seat.isFilled.store(1, order::release);
   return true;
@@ -50,10 +51,12 @@ uint32_t joinSeconds() {
   return seconds > 0 ? static_cast<uint32_t>(std::min(seconds, kMost)) : kUsualSeconds;
 }
 
-Meeting::Meeting(const Name& name, int ranks, int rank, const Arrival& own)
-    : room_(std::make_unique<MeetingRoom>(name, static_cast<uint32_t>(ranks))), rank_(rank) {
-  const bool isTaken = !takeSeat(room_->table(), room_->ranks, rank, own);
-  if (!isTaken && room_->isLastToCome()) room_->decide(MeetingOutcome::complete);
+Meeting::Meeting(const Name& name, int ranks, int rank, uint32_t seconds, const Arrival& own)
+    : room_(std::make_unique<MeetingRoom>(name, static_cast<uint32_t>(ranks), seconds)),
+      rank_(rank),
+      seconds_(seconds) {
+  const bool isTaken = !takeSeat(room_->table(), room_->ranks, rank, seconds, own);
+  if (!isTaken && room_->isLastToCome()) room_->decide(MeetingOutcome::complete, rank);
   isComplete();
   if (!isTaken) return;
   refuseArgument("Rank " + std::to_string(rank) + " of the communicator has come already.",
@@ -72,7 +75,7 @@ bool Meeting::isComplete() const {
                         " gave the communicator up while it was being made.",
                     "See what that rank says, and make another one.");
     case MeetingOutcome::timeOver:
-      throw late(room_->table().seconds.load(order::relaxed));
+      throw late(MeetingOutcome::rankOf(outcome));
     default:
       return MeetingOutcome::kindOf(outcome) == MeetingOutcome::complete;
   }
@@ -83,21 +86,20 @@ void Meeting::wait(uint32_t micros) const {
 }
 
 void Meeting::giveUp(const Name& name, int ranks, int rank) {
-  MeetingRoom room(name, static_cast<uint32_t>(ranks));
+  const uint32_t seconds = joinSeconds();
+  MeetingRoom room(name, static_cast<uint32_t>(ranks), seconds);
   // First, so that it isn't complete for a moment.
-  room.decide(MeetingOutcome::of(MeetingOutcome::givenUp, rank));
-  if (takeSeat(room.table(), room.ranks, rank, {})) room.isLastToCome();
+  room.decide(MeetingOutcome::givenUp, rank);
+  if (takeSeat(room.table(), room.ranks, rank, seconds, {})) room.isLastToCome();
 }
 
 void Meeting::giveUp() const {
-  room_->keepFor(joinSeconds());
-  room_->decide(MeetingOutcome::of(MeetingOutcome::givenUp, rank_));
+  room_->keepFor(seconds_);
+  room_->decide(MeetingOutcome::givenUp, rank_);
 }
 
-void Meeting::end(uint32_t seconds) const {
-  room_->table().seconds.store(seconds, order::relaxed);
-  // By now the name may be that of another room.
-  if (room_->decide(MeetingOutcome::timeOver)) room_->takeNameAway();
+void Meeting::end() const {
+  if (room_->decide(MeetingOutcome::timeOver, rank_)) room_->takeNameAway();
 }
 
 std::vector<Arrival> Meeting::all() const {
@@ -106,10 +108,15 @@ std::vector<Arrival> Meeting::all() const {
   return all;
 }
 
-Failure Meeting::late(uint32_t seconds) const {
+Failure Meeting::late(int rank) const {
+  MeetingTable& table = room_->table();
+  const std::string seconds = std::to_string(table.seats[rank].seconds.load(order::relaxed)) + " s";
+  const std::string absent = missing(table, room_->ranks);
+  const std::string all = std::to_string(room_->ranks) + " ranks";
   return {ncclTimeout,
-          "Of " + std::to_string(room_->ranks) + " ranks these did not come within " + std::to_string(seconds) +
-              " s: " + missing(room_->table(), room_->ranks) + ".",
+          absent.empty()
+              ? "Some of " + all + " came when rank " + std::to_string(rank) + " had waited for " + seconds + "."
+              : "Of " + all + " these did not come within " + seconds + ": " + absent + ".",
           "See why they don't make the communicator, or allow more time (DFCCL_JOIN_TIMEOUT)."};
 }
 
@@ -120,15 +127,15 @@ Failure abortedWhileMade() {
 std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& own,
                           const std::function<bool()>& isCancelled) {
   if (ranks == 1) return {own};
-  const Meeting meeting(name, ranks, rank, own);
   const uint32_t seconds = joinSeconds();
+  const Meeting meeting(name, ranks, rank, seconds, own);
   const Clock::time_point until = Clock::now() + std::chrono::seconds(seconds);
   while (!meeting.isComplete()) {
     if (isCancelled()) {
       meeting.giveUp();
       throw abortedWhileMade();
     }
-    if (Clock::now() > until) meeting.end(seconds);
+    if (Clock::now() > until) meeting.end();
     meeting.wait(kLookMicros);
   }
   return meeting.all();

@@ -45,9 +45,9 @@ uint32_t joinSeconds();
 /// Of a communicator's ranks, on one machine.
 class Meeting {
  public:
-  /// Takes the rank's seat. @throws Failure ncclInvalidArgument: a rank has come twice, or with another number of
-  /// ranks; ncclSystemError; as isComplete()
-  Meeting(const Name& name, int ranks, int rank, const Arrival& own);
+  /// Takes the rank's seat. @param seconds that the rank waits, at most. @throws Failure ncclInvalidArgument: a rank
+  /// has come twice, or with another number of ranks; ncclSystemError; as isComplete()
+  Meeting(const Name& name, int ranks, int rank, uint32_t seconds, const Arrival& own);
   ~Meeting();
   Meeting(Meeting&&) noexcept;
   Meeting& operator=(Meeting&&) noexcept;
@@ -63,14 +63,15 @@ class Meeting {
   void giveUp() const;
   /// The same of a rank that has yet to come. @throws Failure ncclSystemError
   static void giveUp(const Name& name, int ranks, int rank);
-  /// Its time is over, unless it is complete; ranks that come later meet anew. @param seconds that it has waited
-  void end(uint32_t seconds) const;
+  /// The rank's time is over, and the meeting with it, unless it is complete; ranks that come later meet anew.
+  void end() const;
 
  private:
-  Failure late(uint32_t seconds) const;
+  Failure late(int rank) const;
 
   std::unique_ptr<MeetingRoom> room_;
   int rank_;
+  uint32_t seconds_;
 };
 
 /// Waits until all ranks have come. @param isCancelled asked now and then; once it is so, the wait ends.

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,47 +20,63 @@ namespace {
 constexpr char kFolder[] = "/dev/shm", kPrefix[] = "dfccl-nccl-";
 // Behind the last rank's own time, for it to see that.
 constexpr uint64_t kGraceMillis = 60'000;
+// What has no mark by then was left by a process that was killed before it made one, or by a former version.
+constexpr time_t kUnmarkedSeconds = 24 * 3600;
 
 [[noreturn]] void refuseSystem(const std::string& what, int error) {
   throw Failure(ncclSystemError, what + ": " + std::strerror(error) + ".",
                 "Ranks meet in /dev/shm: see that it is there, is not full, and is the same for all of them.");
 }
 
-/// The same for all processes of the machine, and it goes on while that sleeps.
+/// The same for all processes of the machine. It stands still while that sleeps, as the ranks' own does.
 uint64_t machineMillis() {
   timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
+  clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
+/// Of this user's files only: whatever else lies there by such a name is not touched, nor waited for.
 bool hasExpired(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;  // another user's, or gone
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (descriptor < 0) return false;
+  struct stat status {};
   uint64_t head[2] = {};
-  const ssize_t got = read(descriptor, head, sizeof head);
+  const bool isOurs = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+  const bool hasHead = isOurs && read(descriptor, head, sizeof head) == sizeof head;
   close(descriptor);
-  return got == sizeof head && head[0] == MeetingTable::kMark && head[1] < machineMillis();
+  if (!isOurs) return false;
+  if (hasHead && head[0] == MeetingTable::kMark) return head[1] < machineMillis();
+  return time(nullptr) - status.st_mtime > kUnmarkedSeconds;
 }
 
-void takeExpiredAway() {
+void takeExpiredAway() noexcept {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(kFolder), closedir);
   if (folder == nullptr) return;
-  while (const dirent* const entry = readdir(folder.get())) {
-    if (std::strncmp(entry->d_name, kPrefix, sizeof kPrefix - 1) != 0) continue;
-    const std::string path = std::string(kFolder) + "/" + entry->d_name;
-    if (hasExpired(path)) unlink(path.c_str());
+  try {
+    while (const dirent* const entry = readdir(folder.get())) {
+      if (std::strncmp(entry->d_name, kPrefix, sizeof kPrefix - 1) != 0) continue;
+      const std::string path = std::string(kFolder) + "/" + entry->d_name;
+      if (hasExpired(path)) unlink(path.c_str());
+    }
+  } catch (const std::bad_alloc&) {
+    // Whoever makes the next one does it.
   }
 }
 
 }  // namespace
 
-MeetingRoom::MeetingRoom(const Name& name, uint32_t ranks_)
+MeetingRoom::MeetingRoom(const Name& name, uint32_t ranks_, uint32_t seconds)
     : ranks(ranks_),
       path_(std::string(kFolder) + "/" + kPrefix + name.text()),
       bytes_(sizeof(MeetingTable) + ranks * sizeof(MeetingSeat)) {
   static_assert(offsetof(MeetingTable, isOne) == 0 && offsetof(MeetingTable, expires) == sizeof(uint64_t));
-  const int descriptor = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  const int descriptor = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) refuseSystem("The ranks' meeting can't be opened", errno);
+  struct stat status {};
+  if (fstat(descriptor, &status) == 0) {
+    device_ = status.st_dev;
+    file_ = status.st_ino;
+  }
   // Only ever grows, so whoever comes first is not disturbed by the others.
   const int error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes_));
   void* const memory =
@@ -68,15 +85,16 @@ MeetingRoom::MeetingRoom(const Name& name, uint32_t ranks_)
   close(descriptor);
   if (memory == MAP_FAILED) refuseSystem("The system refused memory for the ranks' meeting", why);
   table_ = static_cast<MeetingTable*>(memory);
-  keepFor(joinSeconds());  // first, as others may look
+  keepFor(seconds);  // first, as others may look
   uint64_t unmarked = 0;
   if (table_->isOne.compareExchange(unmarked, MeetingTable::kMark, order::acqRel, order::relaxed)) takeExpiredAway();
 }
 
 MeetingRoom::~MeetingRoom() { munmap(table_, bytes_); }
 
-bool MeetingRoom::decide(uint32_t outcome) {
+bool MeetingRoom::decide(MeetingOutcome::Kind kind, int rank) {
   uint32_t former = MeetingOutcome::open;
+  const uint32_t outcome = MeetingOutcome::of(kind, rank);
   if (!table_->outcome.compareExchange(former, outcome, order::seqCst, order::acquire)) return false;
   sharedFutexWakeAll(&table_->outcome.value);
   return true;
@@ -95,6 +113,9 @@ bool MeetingRoom::isLastToCome() {
   return true;
 }
 
-void MeetingRoom::takeNameAway() const { unlink(path_.c_str()); }
+void MeetingRoom::takeNameAway() const {
+  struct stat now {};
+  if (lstat(path_.c_str(), &now) == 0 && now.st_dev == device_ && now.st_ino == file_) unlink(path_.c_str());
+}
 
 }  // namespace dfccl::nccl
