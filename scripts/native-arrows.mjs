@@ -153,6 +153,7 @@ export const nativeArrows = {
     what: "a rank's part of a registration: tables in its GPU's memory, who has joined, what graphs have captured",
     may: [
       `${daemon}/state`,
+      "native/src/os",
       `${daemon}/framing`,
       "native/src/world",
       "native/src/processes",
