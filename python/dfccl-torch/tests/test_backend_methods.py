@@ -130,6 +130,8 @@ def allocated(rank, size, store):
     for elements in (-1, (1 << 62) + 1):
         with pytest.raises(dist.DistBackendError, match="elements was asked for"):
             backend.allocate_tensor(elements, dtype=torch.float32, device=torch.device("cpu"))
+    with pytest.raises(dist.DistBackendError, match="no allocator for pools without CUDA"):
+        backend.mem_allocator  # noqa: B018: a property that is computed
     # It outlives the group that it came from, and the next one doesn't mind.
     dist.destroy_process_group()
     assert tensor.sum() == 5000 * sum(range(size))

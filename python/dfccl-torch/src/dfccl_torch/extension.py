@@ -145,7 +145,7 @@ def _compile(library: Library, target: Path) -> None:
     libraries = [str(library.lib), *cpp_extension.library_paths()]
     links = [flag for folder in libraries for flag in (f"-L{folder}", f"-Wl,-rpath,{folder}")]
     links += ["-ldfccl", "-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
-    links += ["-lc10_cuda"] if cuda else []  # which needs CUDA's runtime, of the version that torch has
+    links += ["-lc10_cuda", "-ltorch_cuda"] if cuda else []  # which needs CUDA's runtime, of the version that torch has
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
         # As one file: each alone would read torch's headers again, which take longer than what is ours.
         whole = Path(work) / "whole.cpp"

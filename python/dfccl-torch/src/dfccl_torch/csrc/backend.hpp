@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "buffered_sends.hpp"
+#include "device_allocator.hpp"
 #include "membership.hpp"
 #include "work.hpp"
 
@@ -35,6 +36,8 @@ class DfcclBackend final : public c10d::Backend {
   bool supportsTensorAlloc(c10::DeviceIndex index) override { return index < 0; }
   /// Of one dimension, in memory that all ranks reach, so that no collective copies it: DDP's buckets, FSDP's buffers.
   Tensor allocateTensor(long size, at::TensorOptions options) override;  // NOLINT: torch's signature
+  /// Of GPUs' memory, for torch.cuda.MemPool. @throws DistBackendError without CUDA
+  std::shared_ptr<c10::Allocator> getMemAllocator() override { return deviceAllocator(); }
   c10d::ErrorType getError() override { return c10d::ErrorType::SUCCESS; }
   void setSequenceNumberForGroup() override {}  // all begin at 0
   uint64_t getSequenceNumberForGroup() override { return sequence_; }

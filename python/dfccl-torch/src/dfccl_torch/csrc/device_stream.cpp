@@ -1,4 +1,5 @@
-// The only file that knows CUDA. Events, guards and streams are otherwise c10's, which are any device's.
+// Beside device_allocator.cpp the only file that knows CUDA. Events, guards and streams are otherwise c10's, which are
+// any device's.
 #include "device_stream.hpp"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
