@@ -100,6 +100,7 @@ void GpuMember::endCaptured() {
   constexpr uint32_t kYes = 1;
   captured_->end();
   endStored_ = arena_.store(captured_->mustEndOnDevice(), &kYes, sizeof kYes);
+  noteQuiet();
 }
 
 uint8_t* GpuMember::take(size_t bytes) {
@@ -246,14 +247,18 @@ uint64_t GpuMember::finishedRuns() const {
 /// later, as does a kernel between two of its runs.
 bool GpuMember::isQuiet() {
   constexpr double kSettledMicros = 1000;
+  noteQuiet();
+  if (!arena_.isStored(endStored_) || quietSince_ == 0) return false;
+  return readTicks() - quietSince_ > static_cast<uint64_t>(kSettledMicros * ticksPerMicrosecond());
+}
+
+void GpuMember::noteQuiet() {
   const uint64_t over = captured_->overInStreams();
-  if (!arena_.isStored(endStored_) || captured_->begunInStreams() != over) {
+  if (captured_->begunInStreams() != over) {
     quietSince_ = 0;
-    return false;
+  } else if (quietSince_ == 0) {
+    quietSince_ = readTicks();
   }
-  const uint64_t now = readTicks();
-  if (quietSince_ == 0) quietSince_ = now;
-  return now - quietSince_ > static_cast<uint64_t>(kSettledMicros * ticksPerMicrosecond());
 }
 
 bool GpuMember::hasDropped() {

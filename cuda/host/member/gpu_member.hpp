@@ -129,6 +129,7 @@ class GpuMember {
   void takeEnds();
   void freeAll();
   bool isQuiet();
+  void noteQuiet();
   void completeForDaemon(const std::vector<MemberView>& members);
   void storeShared(const CollectiveSpec& spec);
   void storeConnections(const std::vector<MemberView>& members);
@@ -153,7 +154,7 @@ class GpuMember {
   uint64_t runsAtLeaving_ = 0;
   CapturedNotes* notes_ = nullptr;
   uint64_t endStored_ = 0;   // the request of endCaptured()
-  uint64_t quietSince_ = 0;  // ticks; 0: the last look found a kernel under way
+  uint64_t quietSince_ = 0;  // ticks, by looks since endCaptured(); 0: the last one found a kernel under way
   std::shared_ptr<CapturedMember> captured_;
   std::vector<Taken> taken_;
   size_t bytes_ = 0;

@@ -52,11 +52,13 @@ void GpuRegistration::letKernelsEnd() {
 }
 
 bool GpuRegistration::isQuarantineOver() {
+  bool isOver = true;
   for (const Member& member : members_) {
-    // One that isn't asked never registered, or had left: it touches nothing.
-    if (member.isAsked && !member.own->hasDropped()) return false;
+    // One that isn't asked never registered, or had left: it touches nothing. All are looked at, as some take two
+    // looks.
+    if (member.isAsked && !member.own->hasDropped()) isOver = false;
   }
-  return true;
+  return isOver;
 }
 
 std::vector<MemberProgress> GpuRegistration::progress(

@@ -5,6 +5,7 @@
 
 #include "world/collective_id.hpp"
 #include "world/collective_spec.hpp"
+#include "world/graph_numbers.hpp"
 #include "world/signature_facts.hpp"
 
 namespace dfccl {
@@ -33,6 +34,7 @@ struct Signature {
   uint32_t graph = 0;       // whose run it is, see GraphNumbers: such runs match each other only; 0: no graph's
 
   bool isCaptured() const { return graph != 0; }
+  bool isOfGraphs() const { return isCaptured() && graph != GraphNumbers::ofStreams(); }
   bool operator==(const Signature& other) const = default;
 };
 inline bool operator==(const GroupId& a, const GroupId& b) { return a.high == b.high && a.low == b.low; }

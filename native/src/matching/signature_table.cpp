@@ -130,22 +130,26 @@ void SignatureTable::boundMessages(const MatchedCollective& added) {
   }
 }
 
-/// What is given back serves others once the daemon has cleared it, which nobody should have to wait for: so the oldest
-/// go while a part of what all take is left.
+/// What is given back serves others once the daemon has cleared it, which nobody should have to wait for: so old ones
+/// go while there is room for some more like the one just added. Not for its sake alone: those that take turns in what
+/// is left beside what graphs hold, or other ranks, would push each other out each time.
 void SignatureTable::keepReserve(MatchedCollective& added) {
-  constexpr uint64_t kPart = 4;
-  constexpr uint32_t kMostAtOnce = 2;
-  if (backend_.freeMemoryBytes(rank_) == UINT64_MAX) return;
+  constexpr uint64_t kPart = 4, kLikeIt = 8;
+  constexpr uint32_t kMostAtOnce = 8;
+  uint64_t free = backend_.freeMemoryBytes(rank_);
+  if (free == UINT64_MAX) return;
   added.memoryBytes = backend_.memoryBytesOf(rank_, added.index);
   memoryBytes_ += added.memoryBytes;
+  const uint64_t wanted = std::min(memoryBytes_ / kPart, kLikeIt * added.memoryBytes);
   uint32_t gone = 0;
-  for (auto at = used_.end(); at != used_.begin() && gone < kMostAtOnce;) {
-    if (backend_.freeMemoryBytes(rank_) >= memoryBytes_ / kPart) return;
+  for (auto at = used_.end(); at != used_.begin() && free < wanted && gone < kMostAtOnce;) {
     MatchedCollective& entry = **--at;
     const auto behind = std::next(at);
-    if (&entry == &added || !forget(entry, Departure::forNow)) continue;
+    if (&entry == &added || entry.signature.isOfGraphs() || !forget(entry, Departure::forNow)) continue;
     at = behind;
     ++gone;
+    const uint64_t before = std::exchange(free, backend_.freeMemoryBytes(rank_));
+    if (free <= before) return;  // other ranks have it still
   }
 }
 
