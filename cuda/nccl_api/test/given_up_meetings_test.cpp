@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "nccl_api/test/ranks.hpp"
@@ -35,6 +36,20 @@ class LeftRoom {
 
 bool hasTold(const char* part) { return std::string(ncclGetLastError(nullptr)).find(part) != std::string::npos; }
 
+/// A rank waits for another one's, which is in that one's group when its thread goes on with `end`.
+void waitForOneWhoseGroup(const ncclUniqueId& id, const std::function<void(ncclComm_t)>& end) {
+  onRanks(2, [&](int rank) {
+    ncclComm_t comm = nullptr;
+    if (rank == 0) {
+      CHECK(ncclCommInitRank(&comm, 2, id, 0) == ncclRemoteError);
+      return;
+    }
+    CHECK_NCCL(ncclGroupStart());
+    CHECK_NCCL(ncclCommInitRank(&comm, 2, id, 1));
+    end(comm);
+  });
+}
+
 }  // namespace
 
 TEST_CASE("ranks that wait for one that gives the communicator up are told at once, and so is who comes later") {
@@ -62,18 +77,15 @@ TEST_CASE("ranks that wait for one that gives the communicator up are told at on
 
 TEST_CASE("a communicator that is destroyed in the group that was to make it is given up for the others") {
   const ncclUniqueId id = newId();
-  onRanks(2, [&](int rank) {
-    ncclComm_t comm = nullptr;
-    if (rank == 0) {
-      CHECK(ncclCommInitRank(&comm, 2, id, 0) == ncclRemoteError);
-      return;
-    }
-    CHECK_NCCL(ncclGroupStart());
-    CHECK_NCCL(ncclCommInitRank(&comm, 2, id, 1));
+  waitForOneWhoseGroup(id, [](ncclComm_t comm) {
     CHECK_NCCL(ncclCommDestroy(comm));
     CHECK_NCCL(ncclGroupEnd());
   });
   CHECK_FALSE(isThere(roomOf(dfccl::nccl::nameOf(id))));
+}
+
+TEST_CASE("a thread that ends with a group open gives up what was to be made in it") {
+  waitForOneWhoseGroup(newId(), [](ncclComm_t) {});
 }
 
 // To open a pipe takes until somebody writes to it.
@@ -84,19 +96,6 @@ TEST_CASE("what others have put where rooms are is not waited for") {
   onRanks(2, [&](int rank) { checkSum(Comm(id, 2, rank), 1, 2); });
   CHECK(isThere(path));
   unlink(path.c_str());
-}
-
-TEST_CASE("a thread that ends with a group open gives up what was to be made in it") {
-  const ncclUniqueId id = newId();
-  onRanks(2, [&](int rank) {
-    ncclComm_t comm = nullptr;
-    if (rank == 0) {
-      CHECK(ncclCommInitRank(&comm, 2, id, 0) == ncclRemoteError);
-      return;
-    }
-    CHECK_NCCL(ncclGroupStart());
-    CHECK_NCCL(ncclCommInitRank(&comm, 2, id, 1));
-  });
 }
 
 TEST_CASE("rooms that killed processes have left go when another one is made, once nobody can come any more") {
