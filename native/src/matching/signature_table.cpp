@@ -131,8 +131,8 @@ void SignatureTable::boundMessages(const MatchedCollective& added) {
 }
 
 /// What is given back serves others once the daemon has cleared it, which nobody should have to wait for: so old ones
-/// go while there is room for some more like the one just added. Not for its sake alone: those that take turns in what
-/// is left beside what graphs hold, or other ranks, would push each other out each time.
+/// go before the room is too little for some more like the one just added. Not for its sake alone: those that take
+/// turns in what is left beside what graphs hold, or other ranks, would push each other out each time.
 void SignatureTable::keepReserve(MatchedCollective& added) {
   constexpr uint64_t kPart = 4, kLikeIt = 8;
   constexpr uint32_t kMostAtOnce = 8;
