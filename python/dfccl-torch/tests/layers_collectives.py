@@ -2,7 +2,7 @@
 
 import torch
 import torch.distributed as dist
-from layers_values import drawn
+from layers_values import device, drawn
 
 
 def functional_collectives(rank, size):
@@ -74,13 +74,13 @@ def compiled_collectives(rank, size):
 def meshes(rank, size):
     from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
-    mesh = init_device_mesh("cpu", (2, size // 2), mesh_dim_names=("outer", "inner"))
+    mesh = init_device_mesh(device(), (2, size // 2), mesh_dim_names=("outer", "inner"))
     groups = [
         mesh["outer"].get_group(),
         mesh["inner"].get_group(),
         mesh["outer", "inner"]._flatten("all").get_group(),
-        DeviceMesh.from_group(dist.group.WORLD, "cpu").get_group(),
-        DeviceMesh("cpu", torch.arange(size).flip(0)).get_group(),
+        DeviceMesh.from_group(dist.group.WORLD, device()).get_group(),
+        DeviceMesh(device(), torch.arange(size, device="cpu").flip(0)).get_group(),
         dist.new_subgroups(2)[0],
         dist.new_subgroups(1)[0],
         dist.new_subgroups_by_enumeration([[0, size - 1], list(range(1, size - 1))] if size > 2 else [[0], [1]])[0],
@@ -131,6 +131,8 @@ def messages(rank, size):
         for tensor in together:
             dist.all_reduce(tensor)
     manager.wait()
+    if device() != "cpu":  # who may be any rank can't be waited for by a stream
+        return [received, *by_tag, *together]
     if rank:
         dist.send(torch.full((4,), float(rank)), 0)
         return [received, *by_tag, *together]

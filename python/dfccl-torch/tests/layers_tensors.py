@@ -3,7 +3,7 @@
 import itertools
 
 import torch
-from layers_values import blocks, drawn
+from layers_values import blocks, device, drawn, normal
 
 
 def placements(rank, size):
@@ -11,7 +11,7 @@ def placements(rank, size):
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 
-    mesh = init_device_mesh("cpu", (2, size // 2))
+    mesh = init_device_mesh(device(), (2, size // 2))
     every = [list(pair) for pair in itertools.product([Replicate(), Shard(0), Shard(1)], repeat=2)]
     whole = torch.arange(5.0 * 7).view(5, 7)
     results = []
@@ -39,13 +39,15 @@ def tensor_parallel(rank, size):
         parallelize_module,
     )
 
-    mesh = init_device_mesh("cpu", (2, size // 2), mesh_dim_names=("data", "tensor"))
+    mesh = init_device_mesh(device(), (2, size // 2), mesh_dim_names=("data", "tensor"))
     plan = {
         "norm": SequenceParallel(),
         "up": ColwiseParallel(input_layouts=Shard(1)),
         "down": RowwiseParallel(output_layouts=Shard(1)),
     }
-    body, head = blocks(2), torch.nn.Linear(16, 8 * size)
+    body = blocks(2)
+    with torch.device("cpu"):
+        head = torch.nn.Linear(16, 8 * size).to(device())
     model = torch.nn.Sequential(body, head)
     for block in body:
         parallelize_module(block, mesh["tensor"], plan)
@@ -56,9 +58,9 @@ def tensor_parallel(rank, size):
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     results, parts = [], size // 2
     for step in range(3):
-        generator = torch.Generator().manual_seed(step + 10 * mesh["data"].get_local_rank())
-        inputs = torch.randn(2, 4 * parts, 16, generator=generator)
-        labels = torch.randint(0, 8 * size, (8 * parts,), generator=generator)
+        seed = step + 10 * mesh["data"].get_local_rank()
+        inputs = normal(seed, 2, 4 * parts, 16)
+        labels = (drawn(seed, 8 * parts) + 8).long() % (8 * size)
         outputs = model(inputs.chunk(parts, 1)[mesh["tensor"].get_local_rank()])
         with loss_parallel():
             loss = torch.nn.functional.cross_entropy(outputs.flatten(0, 1), labels)

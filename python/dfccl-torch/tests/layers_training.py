@@ -4,7 +4,7 @@ import tempfile
 
 import torch
 import torch.distributed as dist
-from layers_values import Block, batch, blocks
+from layers_values import Block, batch, blocks, device, normal
 
 
 def learn(rank, model, optimizer, steps=2):
@@ -58,7 +58,7 @@ def hybrid_shards(rank, size):
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
-    mesh = init_device_mesh("cpu", (2, size // 2), mesh_dim_names=("replicas", "shards"))
+    mesh = init_device_mesh(device(), (2, size // 2), mesh_dim_names=("replicas", "shards"))
     policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
     model = blocks(2)
     for block in model:
@@ -90,7 +90,7 @@ def older_shards(rank, size):
             blocks(2),
             auto_wrap_policy=ModuleWrapPolicy({Block}),
             sharding_strategy=strategy,
-            device_id=torch.device("cpu"),
+            device_id=torch.device(device()),
             use_orig_params=True,
         )
         results += learn(rank, model, torch.optim.SGD(model.parameters(), lr=0.1))
@@ -106,14 +106,13 @@ def pipelines(rank, size):
     of_one = ["ScheduleGPipe", "Schedule1F1B"]
     of_two = ["ScheduleInterleaved1F1B", "ScheduleLoopedBFS", "ScheduleInterleavedZeroBubble"]
     folded = ["ScheduleZBVZeroBubble", "ScheduleDualPipeV"]
-    generator = torch.Generator().manual_seed(9)
-    inputs, targets = torch.randn(4 * size, 16, generator=generator), torch.randn(4 * size, 16, generator=generator)
+    inputs, targets = normal(9, 4 * size, 16), normal(8, 4 * size, 16)
     results = []
     for name in of_one + of_two + folded:
         count = size if name in of_one else 2 * size
         mine = [rank, count - 1 - rank] if name in folded else list(range(rank, count, size))
         parts = blocks(count)
-        stages = [PipelineStage(parts[i], i, count, torch.device("cpu")) for i in mine]
+        stages = [PipelineStage(parts[i], i, count, torch.device(device())) for i in mine]
         schedule = getattr(schedules, name)(
             stages[0] if name in of_one else stages, 2 * size, loss_fn=torch.nn.functional.mse_loss
         )
@@ -142,14 +141,14 @@ def checkpoints(rank, size):
 
     folder = [tempfile.mkdtemp() if rank == 0 else None]
     dist.broadcast_object_list(folder, 0)
-    model, optimizer = sharded(init_device_mesh("cpu", (size,)))
+    model, optimizer = sharded(init_device_mesh(device(), (size,)))
     learn(rank, model, optimizer)
     state = dict(zip(("model", "optimizer"), get_state_dict(model, optimizer), strict=True))
     checkpoint.save(state, checkpoint_id=f"{folder[0]}/at-once")
     checkpoint.async_save(state, checkpoint_id=f"{folder[0]}/on-the-side").result()
     results = []
     for name in ("at-once", "on-the-side"):
-        model, optimizer = sharded(init_device_mesh("cpu", (2, size // 2), mesh_dim_names=("replicas", "shards")))
+        model, optimizer = sharded(init_device_mesh(device(), (2, size // 2), mesh_dim_names=("replicas", "shards")))
         state = dict(zip(("model", "optimizer"), get_state_dict(model, optimizer), strict=True))
         checkpoint.load(state, checkpoint_id=f"{folder[0]}/{name}")
         loaded = {"model_state_dict": state["model"], "optim_state_dict": state["optimizer"]}

@@ -1,13 +1,31 @@
-"""Values that two backends' results are made of and compared by."""
+"""Values that two backends' results are made of and compared by. They are drawn on the CPU, wherever they go then."""
 
 import numpy
 import torch
+
+_device = "cpu"
+
+
+def device():
+    """Where a layer's tensors are."""
+    return _device
+
+
+def put_on(device):
+    """Tensors from here on, in this thread, those too that torch makes without being told where."""
+    global _device
+    _device = device
+    torch.set_default_device(device)
 
 
 def drawn(rank, *shape):
     """Whole numbers, so that sums are exact in any order."""
     generator = torch.Generator().manual_seed(100 + rank)
-    return torch.randint(-8, 9, shape, generator=generator).float()
+    return torch.randint(-8, 9, shape, generator=generator, device="cpu").float().to(device())
+
+
+def normal(seed, *shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu").to(device())
 
 
 class Block(torch.nn.Module):
@@ -23,12 +41,12 @@ class Block(torch.nn.Module):
 
 def blocks(count):
     torch.manual_seed(3)
-    return torch.nn.Sequential(*[Block() for _ in range(count)])
+    with torch.device("cpu"):
+        return torch.nn.Sequential(*[Block() for _ in range(count)]).to(device())
 
 
 def batch(rank, step):
-    generator = torch.Generator().manual_seed(10 * step + rank)
-    return torch.randn(3, 16, generator=generator)
+    return normal(10 * step + rank, 3, 16)
 
 
 def as_bytes(value):
@@ -39,7 +57,7 @@ def as_bytes(value):
         return value
     if hasattr(value, "full_tensor"):
         value = value.full_tensor()
-    value = torch.as_tensor(value).detach()
+    value = torch.as_tensor(value).detach().cpu()
     return str(value.dtype), tuple(value.shape), value.double().numpy().tobytes()
 
 

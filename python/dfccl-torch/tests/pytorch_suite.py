@@ -5,6 +5,9 @@
 Prints each test with what became of it, and totals. Ends with 1 where one failed that isn't among EXCEPTIONS below, or one of them
 passed, or one is skipped that pytorch_suite_skips.json hasn't got, where PyTorch's reasons are: on two ranks, with torch 2.13 or
 2.14, and without a GPU. Takes two minutes on two cores; --as-gloo is what covers most.
+
+With --as-nccl what the suite keeps for NCCL by its name, on GPUs, which ranks share where there is none for each; --part 2/5 is the
+second of five parts of it, as on a GPU most of a test's time is its processes' beginning.
 """
 
 import argparse
@@ -22,14 +25,18 @@ parser.add_argument("--backend", default="dfccl")
 parser.add_argument("--ranks", default="2")
 parser.add_argument("--results", help="a file for {test: {outcome, reason}}")
 parser.add_argument("--as-gloo", action="store_true", help="also what the suite keeps for Gloo by its name")
+parser.add_argument("--as-nccl", action="store_true", help="what it keeps for NCCL by its name, on GPUs")
+parser.add_argument("--part", default="1/1", help="which part of how many")
+parser.add_argument("--start", default="fork", choices=("fork", "spawn"), help="how ranks' processes begin")
 parser.add_argument("parts", nargs="*")
 arguments = parser.parse_args()
 
-folder = tempfile.TemporaryDirectory()
+if __name__ == "__main__":  # else a rank's process, which loads this file as well
+    folder = tempfile.TemporaryDirectory()
+    os.environ["TEMP_DIR"] = folder.name
 os.environ.update(
     BACKEND=arguments.backend,
     WORLD_SIZE=arguments.ranks,
-    TEMP_DIR=folder.name,
     DISTRIBUTED_TESTS_DEFAULT_TIMEOUT="90",
     OMP_NUM_THREADS="1",
 )
@@ -39,6 +46,19 @@ if importlib.util.find_spec("expecttest") is None:
     sys.modules["expecttest"] = types.SimpleNamespace(TestCase=unittest.TestCase)
 
 import torch  # noqa: E402: the suite reads the variables when it is imported
+
+if arguments.as_nccl:
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu"))
+    from shared_devices import share_devices
+
+    share_devices(int(arguments.ranks))
+    # Some ask for a group of "nccl".
+    new_group = torch.distributed.new_group
+
+    def new_group_here(*given, backend=None, **named):
+        return new_group(*given, backend=arguments.backend if backend == "nccl" else backend, **named)
+
+    torch.distributed.new_group = new_group_here
 from torch.testing._internal import common_distributed  # noqa: E402
 
 import dfccl_torch  # noqa: E402, F401
@@ -48,17 +68,19 @@ for feature in ("ddp", "subgroup", "gpu", "cuda", "plugin"):
     common_distributed.DistTestCases.backend_feature[feature].add("dfccl")
 
 
-class LikeGloo(str):
-    """A backend's name that the suite, where it looks for Gloo, takes for Gloo's."""
+class LikeAnother(str):
+    """A backend's name that the suite, where it looks for another's, takes for that."""
+
+    other = "nccl" if arguments.as_nccl else "gloo"
 
     def __eq__(self, other):
-        return str.__eq__(self, other) or other == "gloo"
+        return str.__eq__(self, other) or other == self.other
 
     def __ne__(self, other):
         return not self == other
 
     def __hash__(self):
-        return hash("gloo")
+        return hash(self.other)
 
 
 class Environment(type(os.environ)):
@@ -66,11 +88,11 @@ class Environment(type(os.environ)):
 
     def __getitem__(self, name):
         value = super().__getitem__(name)
-        return LikeGloo(value) if name == "BACKEND" else value
+        return LikeAnother(value) if name == "BACKEND" else value
 
 
 plain = type(os.environ)
-if arguments.as_gloo:
+if arguments.as_gloo or arguments.as_nccl:
     os.environ.__class__ = Environment
 from torch.testing._internal.distributed import distributed_test  # noqa: E402
 
@@ -86,13 +108,21 @@ if arguments.backend == "dfccl":
 EXCEPTIONS = {
     "test_ddp_logging_data_cpu": "torch's DDP logger calls every backend from outside of torch \"custom\"",
 }
+if arguments.as_nccl:
+    EXCEPTIONS = {
+        "test_DistributedDataParallel": "a loaded model with a static graph adds nothing up, with Gloo neither; torch 2.13 skips it on Linux",
+        "test_batch_isend_irecv_self_nccl": "rank 0 alone has an operation on a GPU, and the first waits for all ranks' first",
+        "test_ddp_device": "wants a device whose number is the rank's, which ranks that share one haven't got",
+        "test_ddp_logging_data_gpu": "as test_ddp_device",
+        "test_ddp_profiling_execution_trace": "wants the backend to be called nccl",
+    }
 
 
 class TestDfccl(distributed_test.TestDistBackend, distributed_test.DistributedTest._DistTestBase):
     def setUp(self):
         super().setUp()
         # Forked, so that two ranks of each of 300 tests needn't load torch.
-        self._start_processes(multiprocessing.get_context("fork").Process)
+        self._start_processes(multiprocessing.get_context(arguments.start).Process)
 
 
 class Result(unittest.TextTestResult):
@@ -123,7 +153,8 @@ class Result(unittest.TextTestResult):
 def selected():
     tests = unittest.defaultTestLoader.loadTestsFromTestCase(TestDfccl)
     wanted = [test for test in tests if not arguments.parts or any(part in test.id() for part in arguments.parts)]
-    return unittest.TestSuite(wanted)
+    which, of = (int(number) for number in arguments.part.split("/"))
+    return unittest.TestSuite(wanted[which - 1 :: of])
 
 
 if __name__ == "__main__":
@@ -140,7 +171,8 @@ if __name__ == "__main__":
         with open(arguments.results, "w", encoding="utf-8") as file:
             json.dump(result.outcomes, file, indent=1, sort_keys=True)
     failed = {name for name, outcome in result.outcomes.items() if outcome["outcome"] == "failed"}
-    listed = {name for name in EXCEPTIONS if name in result.outcomes and arguments.as_gloo and arguments.backend == "dfccl"}
+    isListed = (arguments.as_gloo or arguments.as_nccl) and arguments.backend == "dfccl"
+    listed = {name for name in EXCEPTIONS if name in result.outcomes and isListed}
     for name in sorted(failed & listed):
         print(f"{name} fails as listed: {EXCEPTIONS[name]}")
     for name in sorted(listed - failed):

@@ -18,6 +18,14 @@ def check(rank, ranks, device):
         work.wait()
         expect_equal(strided, total, "what was waited for beside its future")
         expect_equal(after.wait(), total + 1, "what a callback made of what has gaps")
+    # As DistributedDataParallel's join() asks: no wait for the future itself, and a peer that comes late.
+    for _ in range(5):
+        late = torch.full((1000,), float(rank + 1), device=device)
+        if rank and device.type == "cuda":
+            torch.cuda._sleep(200_000_000)
+        work = dist.all_reduce(late, async_op=True)
+        work.wait()
+        expect_equal(work.get_future().value()[0], total, "a future's value behind the work's wait")
     pairs = [torch.full((n + 1,), float(rank + 1), device=device) for n in range(20)]
     futures = [dist.all_reduce(pair, async_op=True).get_future() for pair in pairs]
     torch.futures.wait_all(futures)

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 
 SKIPPED = 77
-_PATIENCE_S = 100
+_PATIENCE_S = float(os.environ.get("DFCCL_CHECK_PATIENCE", "100"))
 ON_GPU = os.environ.get("DFCCL_CHECK_DEVICE", "cuda") != "cpu"
 
 
@@ -63,7 +63,7 @@ def begin_group(rank, ranks, number=0):
     import torch.distributed as dist
 
     dist.init_process_group(
-        "dfccl",
+        os.environ.get("DFCCL_CHECK_BACKEND", "dfccl"),
         init_method=f"file://{os.environ['DFCCL_CHECK_FOLDER']}/store-{number}",
         rank=rank,
         world_size=ranks,

@@ -110,8 +110,13 @@ bool DfcclWork::waitOnStream() {
     passResults();
     return true;
   }
-  const Turn turn(*this, lock);
-  return submission_->waitOnStream();
+  bool isGiven = false;
+  {
+    const Turn turn(*this, lock);
+    isGiven = submission_->waitOnStream();
+  }
+  hasStreamWaited_ |= isGiven;
+  return isGiven;
 }
 
 void DfcclWork::passResults() {

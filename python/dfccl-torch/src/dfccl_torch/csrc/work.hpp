@@ -24,9 +24,9 @@ struct Label {
 /// A submission that is waited for, asked, and heard of through a future.
 ///
 /// On a GPU it's the current stream that waits, from when wait() is called, and the host goes on; a limit given to
-/// wait() makes the host wait, and so does DFCCL_BLOCKING_WAIT=1. A future is complete when the runs are over: its
-/// callbacks, and whoever waits for it, are behind the results in their streams. One that isn't complete in time fails,
-/// which gives nothing else up.
+/// wait() makes the host wait, and so does DFCCL_BLOCKING_WAIT=1. A future is complete when the runs are over, or at
+/// once where it is asked for after wait(): its callbacks, and whoever waits for it, are behind the results in their
+/// streams. One that isn't complete in time fails, which gives nothing else up.
 class DfcclWork final : public c10d::Work {
  public:
   /// @param timeout of a wait that names none; 0: never.
@@ -65,6 +65,10 @@ class DfcclWork final : public c10d::Work {
   void tellFuture();
   /// @pre this thread has the turn, and the runs are kernels in a stream.
   void completeFutureInStream();
+  c10::intrusive_ptr<c10::ivalue::Future> makeFuture() const;
+  /// Once a stream has been given the wait: the current one is given it, too, and the future is complete there.
+  /// @return false: the host has to hear of the end
+  bool makeFutureBehindWait(Lock& lock);
   /// @pre this thread has the turn.
   void watchForFuture();
   void endFromErrand();
@@ -91,6 +95,7 @@ class DfcclWork final : public c10d::Work {
   const std::optional<c10::Stream> kernelStream_;
   /// Whose the submission is for the moment: under the base's mutex_, and announced through its cv_.
   bool isTaken_ = false;
+  bool hasStreamWaited_ = false;
   bool isWatched_ = false;
   bool isFutureTold_ = false;
   std::optional<Submission> submission_;

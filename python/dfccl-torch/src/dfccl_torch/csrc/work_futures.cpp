@@ -19,14 +19,21 @@ c10::TypePtr typeOf(const Outputs& outputs) {
   return outputs.size() > 1 ? c10::ListType::create(list) : list;
 }
 
+std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storagesOf(const Outputs& outputs) {
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> found;
+  for (const auto& list : outputs) {
+    for (const at::Tensor& output : list) found.push_back(output.storage().getWeakStorageImpl());
+  }
+  return found;
+}
+
 }  // namespace
 
 c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
   if (isCaptured_) settleInGraph();
   Lock lock(mutex_);
-  if (future_) return future_;
-  const std::vector<c10::Device> devices(isOnGpu() ? 1 : 0, device_);
-  future_ = c10::make_intrusive<c10::ivalue::Future>(typeOf(outputs_), devices);
+  if (future_ || makeFutureBehindWait(lock)) return future_;
+  future_ = makeFuture();
   if (completed_) {
     lock.unlock();
     tellFuture();
@@ -50,6 +57,29 @@ c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
   return future_;
 }
 
+c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::makeFuture() const {
+  const std::vector<c10::Device> devices(isOnGpu() ? 1 : 0, device_);
+  return c10::make_intrusive<c10::ivalue::Future>(typeOf(outputs_), devices);
+}
+
+/// DistributedDataParallel's join() waits for a work and looks at its future's value without waiting for that.
+bool DfcclWork::makeFutureBehindWait(Lock& lock) {
+  if (!hasStreamWaited_ || completed_ || isTaken_) return false;
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages;
+  bool isGiven = false;
+  {
+    const Turn turn(*this, lock);
+    storages = storagesOf(outputs_);
+    isGiven = submission_->waitOnStream();
+  }
+  if (future_ || !isGiven) return future_ != nullptr;  // another thread has asked meanwhile
+  isFutureTold_ = true;
+  future_ = makeFuture();
+  lock.unlock();
+  future_->markCompleted(valueOf(outputs_), std::move(storages));
+  return true;
+}
+
 /// As NCCL's: whoever asks for its value, or is called back, is behind the kernels in its stream, whatever the value
 /// is.
 void DfcclWork::completeFutureInStream() {
@@ -70,9 +100,7 @@ void DfcclWork::completeFutureInStream() {
   } else {
     // Whoever waits, or is called back, in another stream uses what the value has in it, also where a wait in its own
     // stream has let all else go.
-    for (const auto& list : outputs_) {
-      for (const at::Tensor& output : list) storages.push_back(output.storage().getWeakStorageImpl());
-    }
+    for (auto& storage : storagesOf(outputs_)) storages.push_back(std::move(storage));
     future_->markCompleted(valueOf(outputs_), std::move(storages));
   }
 }
