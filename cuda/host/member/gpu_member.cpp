@@ -100,7 +100,6 @@ void GpuMember::endCaptured() {
   constexpr uint32_t kYes = 1;
   captured_->end();
   endStored_ = arena_.store(captured_->mustEndOnDevice(), &kYes, sizeof kYes);
-  noteQuiet();
 }
 
 uint8_t* GpuMember::take(size_t bytes) {
@@ -243,22 +242,12 @@ uint64_t GpuMember::finishedRuns() const {
   if (captured_ != nullptr) return captured_->overInStreams();
   return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->finished, record_.registrationNumber));
 }
-/// What has yet to begin finds on the device that it must end. What begins at the moment of that tells so a little
-/// later, as does a kernel between two of its runs.
 bool GpuMember::isQuiet() {
-  constexpr double kSettledMicros = 1000;
-  noteQuiet();
-  if (!arena_.isStored(endStored_) || quietSince_ == 0) return false;
-  return readTicks() - quietSince_ > static_cast<uint64_t>(kSettledMicros * ticksPerMicrosecond());
-}
-
-void GpuMember::noteQuiet() {
+  // Each is read before what comes behind it may have changed.
+  const bool isEndStored = arena_.isStored(endStored_);
+  const uint64_t begun = captured_->begunInStreams();
   const uint64_t over = captured_->overInStreams();
-  if (captured_->begunInStreams() != over) {
-    quietSince_ = 0;
-  } else if (quietSince_ == 0) {
-    quietSince_ = readTicks();
-  }
+  return quiet_.look(isEndStored, begun, over, readTicks());
 }
 
 bool GpuMember::hasDropped() {

@@ -12,6 +12,8 @@
 #include "host/driver/memory.hpp"
 #include "host/member/captured_member.hpp"
 #include "host/member/held_members.hpp"
+#include "host/member/quiet_look.hpp"
+#include "os/tick_clock.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl::gpu {
@@ -129,7 +131,6 @@ class GpuMember {
   void takeEnds();
   void freeAll();
   bool isQuiet();
-  void noteQuiet();
   void completeForDaemon(const std::vector<MemberView>& members);
   void storeShared(const CollectiveSpec& spec);
   void storeConnections(const std::vector<MemberView>& members);
@@ -153,8 +154,8 @@ class GpuMember {
   bool hasLeft_ = false;
   uint64_t runsAtLeaving_ = 0;
   CapturedNotes* notes_ = nullptr;
-  uint64_t endStored_ = 0;   // the request of endCaptured()
-  uint64_t quietSince_ = 0;  // ticks, by looks since endCaptured(); 0: the last one found a kernel under way
+  uint64_t endStored_ = 0;  // the request of endCaptured()
+  QuietLook quiet_{ticksOf(1000)};
   std::shared_ptr<CapturedMember> captured_;
   std::vector<Taken> taken_;
   size_t bytes_ = 0;

@@ -187,13 +187,18 @@ bool SignatureTable::forget(MatchedCollective& entry, Departure departure) {
     if (error.status() == dfcclInUse) return false;  // its daemon isn't done with it
     throw;
   }
+  strike(entry, isAborted);
+  return true;
+}
+
+/// The backend has it no more.
+void SignatureTable::strike(MatchedCollective& entry, bool isAborted) {
   if (isAborted) ended_(entry.registration);
   noteMessageBytes(entry, false);
   memoryBytes_ -= entry.memoryBytes;
   used_.erase(entry.place);
   if (MatchedCollective*& recent = recent_[recentPlaceOf(entry.signature)]; recent == &entry) recent = nullptr;
   entries_.erase(idOf(entry.signature));
-  return true;
 }
 
 void SignatureTable::forget(const MatchedGroup& group) {
@@ -209,12 +214,7 @@ void SignatureTable::clear() {
     MatchedCollective& entry = *used_.front();
     const bool isAborted = backend_.isAborted(rank_, entry.index);
     backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index));
-    if (isAborted) ended_(entry.registration);
-    noteMessageBytes(entry, false);
-    memoryBytes_ -= entry.memoryBytes;
-    used_.pop_front();
-    recent_[recentPlaceOf(entry.signature)] = nullptr;
-    entries_.erase(idOf(entry.signature));
+    strike(entry, isAborted);
   }
 }
 

@@ -48,6 +48,7 @@ class SignatureTable {
   void boundMessages(const MatchedCollective& added);
   void keepReserve(MatchedCollective& added);
   void noteMessageBytes(const MatchedCollective& entry, bool isAdded);
+  void strike(MatchedCollective& entry, bool isAborted);
   bool forget(MatchedCollective& entry, Departure departure);
 
   Backend& backend_;
