@@ -23,7 +23,8 @@ constexpr int kHoldOffPauses = 32;  // about half a microsecond
 constexpr int kMostHoldOffPauses = 512;
 // Where the machine has fewer cores than threads that spin, a worker that holds off takes a core from the very caller
 // that it keeps out of the way of, or from the one whom that waits for: so it sleeps, unknown to who rings.
-constexpr uint64_t kHoldOffNapMicros = 200;
+// The longer the caller goes on helping, the longer: eight processes on 2 cores spent a quarter of them on looks.
+constexpr uint64_t kHoldOffNapMicros = 200, kMostHoldOffNapMicros = 800;
 constexpr int kMaxHoldOffs = 4;     // of a caller's pass over all ranks, before it counts as one with much to move
 constexpr double kLookMicros = 20;  // between two looks at what else there is (CpuWorld::look), which may cost several
 constexpr uint64_t kNapMicros = 1000;
@@ -152,6 +153,7 @@ void WorkerPool::run(uint32_t firstRank, uint32_t workers) {
   uint64_t seenHelps = 0;
   int holdOffs = kMaxHoldOffs;
   int holdOffPauses = kHoldOffPauses;
+  uint64_t holdOffNap = kHoldOffNapMicros;
   uint32_t pauses = 0;
   uint32_t naps = 0;  // in a row, while other processes have to move on
   uint32_t seenSlowRuns = ResultStores::slowRuns().load(order::relaxed);
@@ -163,12 +165,17 @@ void WorkerPool::run(uint32_t firstRank, uint32_t workers) {
       seenHelps = helps;
       holdOffs = 0;
     }
+    if (holdOffs == kMaxHoldOffs) holdOffNap = kHoldOffNapMicros;
     if (holdOffs < kMaxHoldOffs && (helps % 2 != 0 || holdOffs == 0)) {
       const int hold = holdOffs == 0 ? holdOffPauses : kHoldOffPauses;
+      const bool isNapping = napsWhileHeldOff && hold == kMostHoldOffPauses;
       ++holdOffs;
       idleSince = readTicks();
-      if (!isInvited(hold, seenSlowRuns)) {
-        if (napsWhileHeldOff && hold == kMostHoldOffPauses) futexWait(&stopping_.value, 0, kHoldOffNapMicros);
+      if (!isInvited(isNapping ? 1 : hold, seenSlowRuns)) {
+        if (isNapping) {
+          futexWait(&stopping_.value, 0, holdOffNap);
+          holdOffNap = std::min(2 * holdOffNap, kMostHoldOffNapMicros);
+        }
         continue;
       }
     }
