@@ -243,11 +243,9 @@ uint64_t GpuMember::finishedRuns() const {
   return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->finished, record_.registrationNumber));
 }
 bool GpuMember::isQuiet() {
-  // Each is read before what comes behind it may have changed.
   const bool isEndStored = arena_.isStored(endStored_);
-  const uint64_t begun = captured_->begunInStreams();
   const uint64_t over = captured_->overInStreams();
-  return quiet_.look(isEndStored, begun, over, readTicks());
+  return quiet_.look(isEndStored, over, captured_->begunInStreams(), readTicks());
 }
 
 bool GpuMember::hasDropped() {

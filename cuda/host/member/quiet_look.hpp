@@ -13,10 +13,10 @@ class QuietLook {
   /// @param settleTicks how long nothing may change, by the same clock as the looks'.
   explicit QuietLook(uint64_t settleTicks) : settleTicks_(settleTicks) {}
 
-  /// @param isEndStored whether what comes finds on the device that it must end; asked before `begun` is read, and
-  /// that before `over`.
+  /// @param isEndStored whether what comes finds on the device that it must end. @param over read behind that, and
+  /// before `begun`: where they are equal then, nothing was under way when `over` was read.
   /// @return whether all have ended, for good.
-  bool look(bool isEndStored, uint64_t begun, uint64_t over, uint64_t now) {
+  bool look(bool isEndStored, uint64_t over, uint64_t begun, uint64_t now) {
     if (!isEndStored || begun != over) {
       since_.reset();
       return false;

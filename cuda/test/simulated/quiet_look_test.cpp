@@ -27,7 +27,7 @@ TEST_CASE("what was quiet before kernels had to end doesn't count") {
 TEST_CASE("a kernel that tells late, or goes on with its next run, keeps others waiting anew") {
   QuietLook quiet(kSettle);
   CHECK_FALSE(quiet.look(true, 4, 4, 1000));
-  CHECK_FALSE(quiet.look(true, 5, 4, 1090));
+  CHECK_FALSE(quiet.look(true, 4, 5, 1090));
   CHECK_FALSE(quiet.look(true, 5, 5, 1200));
   // Another one has begun and ended between two looks.
   CHECK_FALSE(quiet.look(true, 6, 6, 1290));

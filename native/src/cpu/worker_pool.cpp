@@ -23,8 +23,10 @@ constexpr int kHoldOffPauses = 32;  // about half a microsecond
 constexpr int kMostHoldOffPauses = 512;
 // Where the machine has fewer cores than threads that spin, a worker that holds off takes a core from the very caller
 // that it keeps out of the way of, or from the one whom that waits for: so it sleeps, unknown to who rings.
-// The longer the caller goes on helping, the longer: eight processes on 2 cores spent a quarter of them on looks.
+// While the caller goes on and on helping, ever longer: eight processes on 2 cores spent a quarter of them on looks.
+// Not where it only polls now and then, as then the runs are the worker's.
 constexpr uint64_t kHoldOffNapMicros = 200, kMostHoldOffNapMicros = 800;
+constexpr uint64_t kHelpsOfPolling = 16;  // in a nap, and two for each pass
 constexpr int kMaxHoldOffs = 4;     // of a caller's pass over all ranks, before it counts as one with much to move
 constexpr double kLookMicros = 20;  // between two looks at what else there is (CpuWorld::look), which may cost several
 constexpr uint64_t kNapMicros = 1000;
@@ -165,7 +167,6 @@ void WorkerPool::run(uint32_t firstRank, uint32_t workers) {
       seenHelps = helps;
       holdOffs = 0;
     }
-    if (holdOffs == kMaxHoldOffs) holdOffNap = kHoldOffNapMicros;
     if (holdOffs < kMaxHoldOffs && (helps % 2 != 0 || holdOffs == 0)) {
       const int hold = holdOffs == 0 ? holdOffPauses : kHoldOffPauses;
       const bool isNapping = napsWhileHeldOff && hold == kMostHoldOffPauses;
@@ -174,11 +175,13 @@ void WorkerPool::run(uint32_t firstRank, uint32_t workers) {
       if (!isInvited(isNapping ? 1 : hold, seenSlowRuns)) {
         if (isNapping) {
           futexWait(&stopping_.value, 0, holdOffNap);
-          holdOffNap = std::min(2 * holdOffNap, kMostHoldOffNapMicros);
+          const bool goesOn = helps_.load(order::relaxed) - helps > kHelpsOfPolling;
+          holdOffNap = goesOn ? std::min(2 * holdOffNap, kMostHoldOffNapMicros) : kHoldOffNapMicros;
         }
         continue;
       }
     }
+    holdOffNap = kHoldOffNapMicros;
     const bool any = stepAll(platform, firstRank, true);
     world_.afterStep(any);
     if (readTicks() - lookedAt > lookTicks) {

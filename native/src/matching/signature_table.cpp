@@ -1,6 +1,8 @@
 #include "matching/signature_table.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -154,14 +156,23 @@ void SignatureTable::keepReserve(MatchedCollective& added) {
 }
 
 uint32_t SignatureTable::registerOne(const CollectiveSpec& spec) {
-  for (;;) {
+  // What was aborted is over when two looks, a little apart, say so.
+  constexpr uint32_t kLooks = 5;
+  constexpr auto kBetweenLooks = std::chrono::microseconds(1100);
+  for (uint32_t looks = 0;;) {
     try {
       return backend_.registerCollective(rank_, spec);
     } catch (const Error& error) {
       if (error.status() != dfcclOutOfMemory) throw;
-      if (!forgetOldest()) refuseCall(error, rank_, entries_.size(), backend_.options().limits);
+      if (forgetOldest()) continue;
+      if (looks++ == kLooks || !isAnyAborted()) refuseCall(error, rank_, entries_.size(), backend_.options().limits);
     }
+    std::this_thread::sleep_for(kBetweenLooks);
   }
+}
+
+bool SignatureTable::isAnyAborted() const {
+  return std::ranges::any_of(used_, [&](const auto* entry) { return backend_.isAborted(rank_, entry->index); });
 }
 
 uint64_t SignatureTable::inFlight(const MatchedCollective& entry) const {

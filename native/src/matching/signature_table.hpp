@@ -49,6 +49,7 @@ class SignatureTable {
   void keepReserve(MatchedCollective& added);
   void noteMessageBytes(const MatchedCollective& entry, bool isAdded);
   void strike(MatchedCollective& entry, bool isAborted);
+  bool isAnyAborted() const;
   bool forget(MatchedCollective& entry, Departure departure);
 
   Backend& backend_;

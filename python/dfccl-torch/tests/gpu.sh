@@ -28,7 +28,7 @@ shift 2
 checks=("$@")
 if [ ${#checks[@]} -eq 0 ]; then
   checks=(compile reductions copies uneven streams pools graphs futures opposite_orders two_threads data_parallel power_sgd fully_sharded
-    in_streams in_streams_disagree begin_again exit_without_end lost_rank)
+    in_streams in_streams_disagree begin_again exit_without_end lost_rank layers)
 fi
 # As "cmake --install" lays it.
 ln -sfn "$here/../../../native/include" "$out/home/include"

@@ -26,6 +26,27 @@ def check(rank, ranks, device):
         work = dist.all_reduce(late, async_op=True)
         work.wait()
         expect_equal(work.get_future().value()[0], total, "a future's value behind the work's wait")
+        # The work may be asked again, before and behind its end.
+        work.wait()
+        while not work.is_completed():
+            pass
+        expect_equal(work.get_future().wait()[0], total, "a future behind its work's end")
+    # In another stream than the one that has the wait, and of what has no value.
+    if device.type == "cuda":
+        x = torch.full((1000,), float(rank + 1), device=device)
+        work = dist.all_reduce(x, async_op=True)
+        work.wait()
+        with torch.cuda.stream(torch.cuda.Stream()):
+            expect_equal(work.get_future().wait()[0], total, "a future in another stream")
+        token = torch.full((1000,), float(rank), device=device)
+        received = torch.empty_like(token)
+        sent, got = dist.isend(token, (rank + 1) % ranks), dist.irecv(received, (rank - 1) % ranks)
+        sent.wait()
+        with torch.cuda.stream(torch.cuda.Stream()):
+            sent.get_future().wait()
+            token.zero_()
+        got.wait()
+        expect_equal(received, float((rank - 1) % ranks), "what was sent, and changed behind its future")
     pairs = [torch.full((n + 1,), float(rank + 1), device=device) for n in range(20)]
     futures = [dist.all_reduce(pair, async_op=True).get_future() for pair in pairs]
     torch.futures.wait_all(futures)

@@ -115,7 +115,7 @@ bool DfcclWork::waitOnStream() {
     const Turn turn(*this, lock);
     isGiven = submission_->waitOnStream();
   }
-  hasStreamWaited_ |= isGiven;
+  if (isGiven) waitedIn_ = currentStream(device_);
   return isGiven;
 }
 

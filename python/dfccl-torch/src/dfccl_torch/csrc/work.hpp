@@ -25,8 +25,8 @@ struct Label {
 ///
 /// On a GPU it's the current stream that waits, from when wait() is called, and the host goes on; a limit given to
 /// wait() makes the host wait, and so does DFCCL_BLOCKING_WAIT=1. A future is complete when the runs are over, or at
-/// once where it is asked for after wait(): its callbacks, and whoever waits for it, are behind the results in their
-/// streams. One that isn't complete in time fails, which gives nothing else up.
+/// once where it is asked for after wait() in the same stream: its callbacks, and whoever waits for it, are behind the
+/// results in their streams. One that isn't complete in time fails, which gives nothing else up.
 class DfcclWork final : public c10d::Work {
  public:
   /// @param timeout of a wait that names none; 0: never.
@@ -66,8 +66,8 @@ class DfcclWork final : public c10d::Work {
   /// @pre this thread has the turn, and the runs are kernels in a stream.
   void completeFutureInStream();
   c10::intrusive_ptr<c10::ivalue::Future> makeFuture() const;
-  /// Once a stream has been given the wait: the current one is given it, too, and the future is complete there.
-  /// @return false: the host has to hear of the end
+  /// Once the current stream has been given the wait: the future is complete there. @return false: the host has to hear
+  /// of the end, or has.
   bool makeFutureBehindWait(Lock& lock);
   /// @pre this thread has the turn.
   void watchForFuture();
@@ -95,7 +95,7 @@ class DfcclWork final : public c10d::Work {
   const std::optional<c10::Stream> kernelStream_;
   /// Whose the submission is for the moment: under the base's mutex_, and announced through its cv_.
   bool isTaken_ = false;
-  bool hasStreamWaited_ = false;
+  std::optional<c10::Stream> waitedIn_;  // the last that was given the wait
   bool isWatched_ = false;
   bool isFutureTold_ = false;
   std::optional<Submission> submission_;

@@ -62,19 +62,23 @@ c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::makeFuture() const {
   return c10::make_intrusive<c10::ivalue::Future>(typeOf(outputs_), devices);
 }
 
-/// DistributedDataParallel's join() waits for a work and looks at its future's value without waiting for that.
+/// DistributedDataParallel's join() waits for a work and looks at its future's value without waiting for that. Only in
+/// the stream that has the wait, as another one would wait for what it has no need of; and where the value has what an
+/// event can be recorded for.
 bool DfcclWork::makeFutureBehindWait(Lock& lock) {
-  if (!hasStreamWaited_ || completed_ || isTaken_) return false;
-  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages;
-  bool isGiven = false;
+  if (kernelStream_ || completed_ || isTaken_) return false;
+  if (!waitedIn_ || *waitedIn_ != currentStream(device_)) return false;
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages = storagesOf(outputs_);
+  if (storages.empty()) return false;
   {
     const Turn turn(*this, lock);
-    storages = storagesOf(outputs_);
-    isGiven = submission_->waitOnStream();
+    std::string error;
+    const Submission::End end = submission_->poll(error);
+    if (end != Submission::End::pending) settle(end, error);
   }
-  if (future_ || !isGiven) return future_ != nullptr;  // another thread has asked meanwhile
-  isFutureTold_ = true;
+  if (completed_ || future_) return future_ != nullptr;
   future_ = makeFuture();
+  isFutureTold_ = isWatched_ = true;
   lock.unlock();
   future_->markCompleted(valueOf(outputs_), std::move(storages));
   return true;
