@@ -114,7 +114,8 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
     registration->join(member, program, bytes, spec.scale, record);
     if (spansHosts) {
       const auto shared = std::static_pointer_cast<SharedRegistration>(registration);
-      proxy_->bind(shared, shared->record()->generation, spec, digest, *program, record);
+      proxy_->bind(shared, shared->record()->generation, spec, digest, *program,
+                   {record.connections, program->connections.size()}, record);
     }
   } catch (...) {
     taskTables_[rank].giveBack(*firstTask, blockCount);

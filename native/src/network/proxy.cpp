@@ -8,6 +8,8 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "os/pause.hpp"
+#include "os/tick_clock.hpp"
 #include "processes/peer_watch.hpp"
 
 namespace dfccl {
@@ -17,6 +19,10 @@ constexpr uint64_t kGoodbyeMillis = 5000;
 constexpr int kRetryMillis = 1;      // where the segment's lock is taken
 constexpr int kAgreeingMillis = 10;  // what ranks of this machine do in an agreement shows in memory only
 constexpr int kMostProgress = 64;    // of what comes in, before looking what is to go out
+// Where a daemon can't call: how long the proxy goes on looking without a pause when nothing moves, then with a short
+// one, then with a longer one, so that a run that waits for hours takes next to nothing of a core.
+constexpr uint64_t kHotMicros = 100, kWarmMicros = 1'000'000;
+constexpr uint64_t kNapNanos = 50'000, kLongNapNanos = 1'000'000;
 
 }  // namespace
 
@@ -87,14 +93,16 @@ void Proxy::notify() {
 void Proxy::run() {
   lastLoop_ = nowMillis();
   for (;;) {
-    state_.exchange(State::looking, order::acqRel);
+    const bool wasNotified = state_.exchange(State::looking, order::acqRel) == State::notified;
     const uint64_t now = nowMillis();
+    if (hooks_.mayPublish) isAnyUnderWay_ = hooks_.mayPublish();  // before the look: what comes of it is seen
     const bool hasMoved = work(now);
     {
       const std::lock_guard lock(mutex_);
       if (isStopped_) return;
     }
-    if (!hasMoved) sleep(now);
+    if (hasMoved || wasNotified) movedAt_ = readTicks();
+    if (!hasMoved) rest();
   }
 }
 
@@ -127,7 +135,21 @@ bool Proxy::work(uint64_t now) {
   return hasMoved;
 }
 
-void Proxy::sleep(uint64_t) {
+void Proxy::rest() {
+  const uint64_t idle = readTicks() - movedAt_;
+  if (isAnyUnderWay_) {
+    if (idle < ticksOf(kHotMicros)) return cpuPause();
+    return sleep(idle < ticksOf(kWarmMicros) ? kNapNanos : kLongNapNanos);
+  }
+  const int millis = isAgreeing() ? kAgreeingMillis : static_cast<int>(links_->beatMillis());
+  const uint64_t nanos = static_cast<uint64_t>(inbox_.empty() ? millis : kRetryMillis) * 1'000'000;
+  if (hooks_.sleepers == nullptr) return sleep(nanos);
+  hooks_.sleepers->fetchAdd(1, order::seqCst);
+  if (!hooks_.mayPublish()) sleep(nanos);
+  hooks_.sleepers->fetchSub(1, order::seqCst);
+}
+
+void Proxy::sleep(uint64_t nanos) {
   {
     const std::lock_guard lock(mutex_);
     if (!links_->transport().arm()) return;
@@ -135,8 +157,8 @@ void Proxy::sleep(uint64_t) {
   auto looking = static_cast<uint32_t>(State::looking);
   if (!state_.compareExchange(looking, State::asleep, order::acqRel, order::relaxed)) return;
   pollfd polled[2] = {{links_->transport().descriptor(), POLLIN, 0}, {bell_, POLLIN, 0}};
-  const int most = isAgreeing() ? kAgreeingMillis : static_cast<int>(links_->beatMillis());
-  poll(polled, 2, inbox_.empty() ? most : kRetryMillis);
+  const timespec limit{static_cast<time_t>(nanos / 1'000'000'000), static_cast<long>(nanos % 1'000'000'000)};
+  ppoll(polled, 2, &limit, nullptr);
   uint64_t count;
   if (polled[1].revents != 0) (void)!read(bell_, &count, sizeof count);
 }

@@ -49,6 +49,11 @@ class Proxy final : public Links::Receiver {
   struct Hooks {
     std::function<void()> wake;   // the daemon has something to look at
     std::function<void()> alarm;  // some rank is gone, or something was aborted; must not wait for anything
+    // Of a daemon that can't call notify(): whether it may publish something soon. Then the proxy looks again and
+    // again. Where it says no, `sleepers` counts the proxy while it sleeps: whoever gives the daemon something to do
+    // looks there afterwards, and calls notify(). Null: the daemon calls.
+    std::function<bool()> mayPublish = nullptr;
+    Atomic<uint32_t>* sleepers = nullptr;
   };
 
   Proxy(std::shared_ptr<Network> network, std::shared_ptr<Segment> segment, const TileSizes& tiles, uint32_t muteMillis,
@@ -76,11 +81,15 @@ class Proxy final : public Links::Receiver {
   uint32_t generationFor(const CollectiveSpec& spec, uint64_t digest);
   /// This rank has joined the registration; under the segment's lock. @param record this rank's. Where it throws,
   /// nobody has heard of it.
+  /// @param connectors of the program's connections, in their order; looked at of those to other machines.
   void bind(const std::shared_ptr<SharedRegistration>& registration, uint32_t generation, const CollectiveSpec& spec,
-            uint64_t digest, const BoundProgram& program, CollectiveRecord& record);
+            uint64_t digest, const BoundProgram& program, std::span<const Connector> connectors,
+            CollectiveRecord& record);
   /// This rank unregisters it; under the segment's lock. The registration stays until all that was sent is on its way;
   /// where it leaves for now, until nobody needs it to come back.
   void unbind(SharedRegistration& registration, uint64_t finishedRuns, Departure departure);
+  /// Whether it still reads or writes this rank's connectors of it, or may come to.
+  bool holds(const SharedRegistration& registration) const;
   /// Tells the other machines, once.
   void tellPoisoned(SharedRegistration& registration);
   /// Memory that this process keeps to know of registrations and generations.
@@ -105,7 +114,8 @@ class Proxy final : public Links::Receiver {
 
   void run();
   bool work(uint64_t now);
-  void sleep(uint64_t now);
+  void rest();
+  void sleep(uint64_t nanos);
   bool moveSlots();
   bool send(RemoteEnd& end);
   bool giveCredit(RemoteEnd& end);
@@ -120,10 +130,10 @@ class Proxy final : public Links::Receiver {
   void handlePresent(uint32_t from, const RegistrationNote& note);
   void handlePoisoned(uint32_t from, const RegistrationNote& note);
   void handleProgress(uint32_t from, const RegistrationNote& note);
-  void makeEnds(RemoteRegistration& registration, const BoundProgram& program, const CollectiveRecord& record);
+  void makeEnds(RemoteRegistration& registration, const BoundProgram& program, std::span<const Connector> connectors);
   RemoteRegistration& keptOrNew(const std::shared_ptr<SharedRegistration>& shared, uint32_t generation,
                                 const CollectiveSpec& spec, uint64_t digest, const BoundProgram& program,
-                                const CollectiveRecord& record);
+                                std::span<const Connector> connectors);
   void announce(RemoteRegistration& registration, uint64_t runs);
   void applyKnown(RemoteRegistration& registration);
   void apply(RemoteRegistration& registration, const Announcement& announcement);
@@ -147,11 +157,12 @@ class Proxy final : public Links::Receiver {
   void letRegistrationsGo();
   bool isDrained(const RemoteRegistration& registration) const;
   void freeEnds(RemoteRegistration& registration);
+  void finishLeaving(RemoteRegistration& registration);
   void lose(uint32_t rank, Presence presence);
   void queueNote(uint32_t rank, std::vector<uint8_t> note) { outbox_.emplace_back(rank, std::move(note)); }
   void tellMembers(const RemoteRegistration& registration, const std::vector<uint8_t>& note);
   RemoteRegistration* find(const RegistrationKey& key);
-  RemoteRegistration* find(SharedRegistration& registration);
+  RemoteRegistration* find(const SharedRegistration& registration) const;
   RemoteEnd* endOf(EndName name);
 
   std::shared_ptr<Network> network_;
@@ -187,7 +198,9 @@ class Proxy final : public Links::Receiver {
   std::unique_ptr<Links> links_;
   std::optional<Farewells> farewells_;
   bool hasDelivered_ = false;
-  uint64_t agreedTo_ = 0;  // the last decision that it has passed on
+  bool isAnyUnderWay_ = false;  // as mayPublish() said
+  uint64_t movedAt_ = 0;        // in ticks: when anything moved last
+  uint64_t agreedTo_ = 0;       // the last decision that it has passed on
   uint64_t lastTold_ = 0;
   uint64_t lastLoop_ = 0;
   uint64_t stopBy_ = 0;

@@ -75,8 +75,7 @@ void Proxy::letDroppedGo() {
                                     [&](uint32_t n) { return ends_[n]->underWay != 0; });
     if (isRead) return false;
     freeEnds(*registration);
-    registration->shared->finishLeaving(registration->member);
-    if (registration->shared->isAbandoned()) directory_.drop(*registration->shared);
+    finishLeaving(*registration);
     return true;
   });
 }

@@ -35,6 +35,14 @@ void Proxy::freeEnds(RemoteRegistration& registration) {
   registration.ends.clear();
 }
 
+/// Under the segment's lock. On a device the rank's memory is in reach of others still, and its world sees to the rest.
+void Proxy::finishLeaving(RemoteRegistration& registration) {
+  SharedRegistration& shared = *registration.shared;
+  if (shared.record()->isOnDevices) return;
+  shared.finishLeaving(registration.member);
+  if (shared.isAbandoned()) directory_.drop(shared);
+}
+
 size_t Proxy::bookBytes() const {
   const std::lock_guard lock(mutex_);
   const auto bytesOf = [](const std::vector<uint32_t>& numbers) { return numbers.size() * sizeof(uint32_t); };
@@ -83,8 +91,7 @@ void Proxy::letRegistrationsGo() {
     if (registration.shared->shared().isPoisoned()) tellPoison(registration);
     tellLeft(registration);
     freeEnds(registration);
-    registration.shared->record()->members[registration.member].state.store(SharedMember::left, order::release);
-    if (registration.shared->isAbandoned()) directory_.drop(*registration.shared);
+    finishLeaving(registration);
     registrations_.erase(key);
   }
 }

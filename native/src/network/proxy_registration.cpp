@@ -42,10 +42,12 @@ uint32_t Proxy::generationFor(const CollectiveSpec& spec, uint64_t digest) {
 }
 
 void Proxy::bind(const std::shared_ptr<SharedRegistration>& shared, uint32_t generation, const CollectiveSpec& spec,
-                 uint64_t digest, const BoundProgram& program, CollectiveRecord& record) {
+                 uint64_t digest, const BoundProgram& program, std::span<const Connector> connectors,
+                 CollectiveRecord& record) {
   const std::lock_guard lock(mutex_);
   uint32_t& following = nextGeneration_[{spec.id, spec.ranks}];
-  RemoteRegistration& registration = keptOrNew(shared, generation, spec, digest, program, record);
+  RemoteRegistration& registration = keptOrNew(shared, generation, spec, digest, program, connectors);
+  registration.member = record.member;
   const size_t toldBefore = outbox_.size();
   const uint64_t comingBefore = registration.coming;
   try {
@@ -71,7 +73,7 @@ void Proxy::bind(const std::shared_ptr<SharedRegistration>& shared, uint32_t gen
 /// @return the registration that this rank is away from, or another one.
 RemoteRegistration& Proxy::keptOrNew(const std::shared_ptr<SharedRegistration>& shared, uint32_t generation,
                                      const CollectiveSpec& spec, uint64_t digest, const BoundProgram& program,
-                                     const CollectiveRecord& record) {
+                                     std::span<const Connector> connectors) {
   if (RemoteRegistration* const kept = find(RegistrationKey{spec.id, generation, spec.ranks})) {
     kept->shared = shared;
     return *kept;
@@ -83,12 +85,11 @@ RemoteRegistration& Proxy::keptOrNew(const std::shared_ptr<SharedRegistration>& 
   registration.spec = spec;
   registration.spec.program.clear();
   registration.digest = digest;
-  registration.member = record.member;
   for (uint32_t m = 0; m < spec.ranks.size(); ++m) {
     if (!segment_->isLocal(spec.ranks[m])) registration.remotes.push_back(m);
   }
   try {
-    makeEnds(registration, program, record);
+    makeEnds(registration, program, connectors);
     registrations_[registration.key] = std::move(made);
   } catch (...) {
     freeEnds(registration);
@@ -135,7 +136,8 @@ void Proxy::applyKnown(RemoteRegistration& registration) {
   }
 }
 
-void Proxy::makeEnds(RemoteRegistration& registration, const BoundProgram& program, const CollectiveRecord& record) {
+void Proxy::makeEnds(RemoteRegistration& registration, const BoundProgram& program,
+                     std::span<const Connector> connectors) {
   registration.ends.reserve(program.connections.size());
   for (uint32_t i = 0; i < program.connections.size(); ++i) {
     const ConnectionRecord& c = program.connections[i];
@@ -151,7 +153,7 @@ void Proxy::makeEnds(RemoteRegistration& registration, const BoundProgram& progr
     }
     registration.ends.push_back(number);
     const EndName name{number, nextTag_++};
-    const Connector& connector = record.connections[i];
+    const Connector& connector = connectors[i];
     ends_[number].reset(new RemoteEnd{&registration,
                                       connector,
                                       static_cast<Protocol>(program.header.protocol),
@@ -240,6 +242,12 @@ void Proxy::endStay(RemoteRegistration& registration) {
   registration.isLeaving = true;
 }
 
+bool Proxy::holds(const SharedRegistration& shared) const {
+  const std::lock_guard lock(mutex_);
+  const auto isIt = [&](const auto& registration) { return registration->shared.get() == &shared; };
+  return find(shared) != nullptr || std::ranges::any_of(dropped_, isIt);
+}
+
 void Proxy::tellPoisoned(SharedRegistration& shared) {
   const std::lock_guard lock(mutex_);
   RemoteRegistration* const registration = find(shared);
@@ -261,8 +269,8 @@ RemoteRegistration* Proxy::find(const RegistrationKey& key) {
   return found == registrations_.end() ? nullptr : found->second.get();
 }
 
-RemoteRegistration* Proxy::find(SharedRegistration& shared) {
-  for (auto& [key, registration] : registrations_) {
+RemoteRegistration* Proxy::find(const SharedRegistration& shared) const {
+  for (const auto& [key, registration] : registrations_) {
     if (registration->shared.get() == &shared) return registration.get();
   }
   return nullptr;

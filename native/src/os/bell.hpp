@@ -1,6 +1,8 @@
 #pragma once
 // Threads of the engine that sleep while there is nothing to do.
+#include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "base/atomics.hpp"
 #include "os/futex.hpp"
@@ -22,8 +24,13 @@ class Bell {
   }
   void wake() {
     rings_.fetchAdd(1, order::seqCst);
-    if (sleepers_.load(order::seqCst) != 0) futexWakeAll(&rings_.value);
+    if (sleepers_.load(order::seqCst) == 0) return;
+    futexWakeAll(&rings_.value);
+    if (const auto* const wakeOther = other_.load(std::memory_order_acquire)) (*wakeOther)();
   }
+  /// Somebody who sleeps in a way of his own, and counts himself in sleepers() meanwhile. @param wake stays; null:
+  /// nobody
+  void setOther(const std::function<void()>* wake) { other_.store(wake, std::memory_order_release); }
   /// After a submission.
   void ring() {
     if (sleepers_.load(order::seqCst) != 0) wake();
@@ -33,6 +40,7 @@ class Bell {
  private:
   alignas(64) Atomic<uint32_t> rings_;
   alignas(64) Atomic<uint32_t> sleepers_;
+  std::atomic<const std::function<void()>*> other_{nullptr};
 };
 
 }  // namespace dfccl

@@ -218,7 +218,7 @@ void OwnWindows::noteRenewal(uint32_t window, uint32_t pieces) {
 
 bool OwnWindows::isTaken(uint64_t position) const {
   for (uint32_t rank = 0; rank < segment_->ranks(); ++rank) {
-    if (rank == segment_->rank() || segment_->presenceOf(rank) > Presence::joined) continue;
+    if (rank == segment_->rank() || !segment_->isLocal(rank) || segment_->presenceOf(rank) > Presence::joined) continue;
     if (notes_->taken[rank].load(order::acquire) <= position) return false;
   }
   return true;

@@ -120,6 +120,8 @@ class SharedRegistration final : public JointRegistration {
   bool isMember(uint32_t member) const override { return stateOf(member) == SharedMember::joined; }
   bool isAway(uint32_t member) const override { return stateOf(member) == SharedMember::away; }
   bool spansHosts() const { return record_->spansHosts; }
+  /// Whether a member is on another machine.
+  bool isElsewhere(uint32_t member) const { return !isLocal(member); }
   uint64_t runsAtLeaving(uint32_t member) const override {
     return record_->members[member].finishedRuns.load(order::relaxed);
   }
