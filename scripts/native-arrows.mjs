@@ -173,6 +173,7 @@ export const nativeArrows = {
       "native/src/os",
       "native/src/world",
       "native/src/processes",
+      "native/src/network",
       "cuda/device",
       "cuda/host/driver",
       "cuda/host/member",

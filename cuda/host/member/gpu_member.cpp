@@ -39,14 +39,16 @@ MemberFacts MemberFacts::of(std::span<const uint8_t> packed) {
 
 GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
                      std::shared_ptr<const BoundProgram> program, std::shared_ptr<const BoundProgram> staged,
-                     const CollectiveRecord& begun, const MemberHome& home, bool namesWindows)
+                     const CollectiveRecord& begun, const MemberHome& home, bool namesWindows,
+                     std::unique_ptr<RemoteConnectors> remote)
     : arena_(arena),
       member_(member),
       members_(static_cast<uint32_t>(spec.ranks.size())),
       program_(std::move(program)),
       connected_(staged ? std::move(staged) : program_),
       record_(begun),
-      home_(home) {
+      home_(home),
+      remote_(std::move(remote)) {
   facts_.scale = spec.scale;
   try {
     spec.signature.isCaptured() ? takeCaptured(spec) : takeForDaemon(spec, namesWindows);
@@ -134,10 +136,18 @@ void GpuMember::takeShared(bool namesWindows) {
 /// Each end of a connection has counters of its own, and the receiver the slots. The ends are in the order of the
 /// program's connections.
 void GpuMember::takeEnds() {
+  if (remote_ != nullptr) {
+    remote_->take(*connected_, slotBytesOf(*connected_));
+    bytes_ += remote_->bytes();
+  }
   for (const ConnectionRecord& c : connected_->connections) {
     const uint32_t source = c.isSend ? member_ : c.peer;
     const uint32_t destination = c.isSend ? c.peer : member_;
     MemberFacts::End end{source, destination, c.channel, c.isSend ? 1u : 0u, MemberFacts::kNone, MemberFacts::kNone};
+    if (remote_ != nullptr && remote_->isElsewhere(c.peer)) {
+      facts_.ends.push_back(end);
+      continue;
+    }
     end.counters = placeOf(takeArray<ConnectorMemory>(1));
     if (!c.isSend) end.slots = placeOf(take(size_t{connected_->header.slotCount} * slotBytesOf(*connected_)));
     facts_.ends.push_back(end);
@@ -193,7 +203,7 @@ void GpuMember::leave(uint64_t finishedRuns) {
   runsAtLeaving_ = finishedRuns;
 }
 
-void GpuMember::comeBack(const CollectiveRecord& begun, const MemberHome& home) {
+void GpuMember::comeBack(const CollectiveRecord& begun, const MemberHome& home, bool isHeld) {
   CollectiveRecord record = begun;
   record.connections = record_.connections;
   record.scratch = record_.scratch;
@@ -206,6 +216,11 @@ void GpuMember::comeBack(const CollectiveRecord& begun, const MemberHome& home) 
   home_ = home;
   hasLeft_ = false;
   if (captured_ != nullptr) return;
+  if (isHeld) {
+    constexpr uint32_t kNobody = 0;
+    isComplete_ = false;
+    arena_.store(&copy_.shared->registered, &kNobody, sizeof kNobody);
+  }
   arena_.store(home_.place, &record_, sizeof record_);
   if (isComplete()) storeImage();
 }
@@ -213,7 +228,12 @@ void GpuMember::comeBack(const CollectiveRecord& begun, const MemberHome& home) 
 void GpuMember::storeConnections(const std::vector<MemberView>& members) {
   std::vector<Connector> ends;
   const uint32_t slotBytes = slotBytesOf(*connected_);
-  for (const MemberFacts::End& mine : facts_.ends) {
+  for (size_t i = 0; i < facts_.ends.size(); ++i) {
+    const MemberFacts::End& mine = facts_.ends[i];
+    if (remote_ != nullptr && remote_->all()[i].memory != nullptr) {
+      ends.push_back(remote_->all()[i]);
+      continue;
+    }
     const MemberView& self = members[member_];
     const MemberView& peer = members[mine.isSend != 0 ? mine.destination : mine.source];
     const auto theirs = std::find_if(peer.facts.ends.begin(), peer.facts.ends.end(), [&](const MemberFacts::End& end) {

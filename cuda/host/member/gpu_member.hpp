@@ -13,6 +13,7 @@
 #include "host/member/captured_member.hpp"
 #include "host/member/held_members.hpp"
 #include "host/member/quiet_look.hpp"
+#include "host/member/remote_connectors.hpp"
 #include "os/tick_clock.hpp"
 #include "world/collective_spec.hpp"
 
@@ -44,15 +45,16 @@ struct MemberFacts : MemberPlaces {
 /// A member as another one sees it.
 struct MemberView {
   MemberFacts facts;
-  uint8_t* arena;          // where its rank's arena is seen
+  uint8_t* arena;          // where its rank's arena is seen; null: nowhere, it is on another machine
   windows::Table windows;  // on the device: what its addresses mean here; null: the same
   // In the host's memory, the same: for runs that no daemon carries out, which would have to tell the device.
   windows::Table windowsInHost;
 
   template <class T>
   T* at(uint64_t place) const {
-    return place == MemberFacts::kNone ? nullptr : reinterpret_cast<T*>(arena + place);
+    return place == MemberFacts::kNone || arena == nullptr ? nullptr : reinterpret_cast<T*>(arena + place);
   }
+  static MemberView elsewhere() { return {{}, nullptr, nullptr, nullptr}; }
 };
 
 /// Where a member's rank keeps it.
@@ -71,10 +73,11 @@ class GpuMember {
   /// run of it before complete().
   /// @param begun the record but for what lies in this memory.
   /// @param staged or null, see CollectiveRecord. @param namesWindows some members are other processes.
-  /// @throws Error dfcclOutOfMemory
+  /// @param remote null: none of them is on another machine. @throws Error dfcclOutOfMemory
   GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
             std::shared_ptr<const BoundProgram> program, std::shared_ptr<const BoundProgram> staged,
-            const CollectiveRecord& begun, const MemberHome& home, bool namesWindows);
+            const CollectiveRecord& begun, const MemberHome& home, bool namesWindows,
+            std::unique_ptr<RemoteConnectors> remote = nullptr);
   ~GpuMember();
   GpuMember(const GpuMember&) = delete;
   GpuMember& operator=(const GpuMember&) = delete;
@@ -87,12 +90,16 @@ class GpuMember {
   /// Its rank gives the place back; the memory stays, for the others, and for the rank if it comes back.
   void leave(uint64_t finishedRuns);
   /// Its rank is back, with another place, and its next run is the one behind its last. Takes no memory.
-  /// @param begun as for the constructor, with the same program. @pre it has left
-  void comeBack(const CollectiveRecord& begun, const MemberHome& home);
+  /// @param begun as for the constructor, with the same program. @param isHeld its runs wait for complete(), even if
+  /// that has been called before. @pre it has left
+  void comeBack(const CollectiveRecord& begun, const MemberHome& home, bool isHeld = false);
   /// Runs that it had when it left; 0: it never has.
   uint64_t runsAtLeaving() const { return runsAtLeaving_; }
 
   uint32_t index() const { return record_.index; }
+  /// The program that has its connections, and those that lead to other machines. @pre it was made with some
+  const BoundProgram& connected() const { return *connected_; }
+  const RemoteConnectors& remote() const { return *remote_; }
   // As the daemon posts it now and then, and whenever it leaves; or as the kernels tell.
   uint64_t submittedRuns() const;
   uint64_t finishedRuns() const;
@@ -146,6 +153,7 @@ class GpuMember {
   MemberHome home_;
   MemberFacts facts_;
   Copy copy_{};
+  const std::unique_ptr<RemoteConnectors> remote_;
   Connector* connections_ = nullptr;
   uint8_t* image_ = nullptr;
   uint64_t imageBytes_ = 0;

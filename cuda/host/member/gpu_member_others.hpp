@@ -19,7 +19,8 @@ struct GpuMember::Others {
   explicit Others(const std::vector<MemberView>& members) {
     for (const MemberView& view : members) {
       mailboxes.push_back(view.at<Mailbox>(view.facts.mailboxes));
-      finished.push_back(&view.at<CollectiveShared>(view.facts.shared)->finishedAccess);
+      auto* const shared = view.at<CollectiveShared>(view.facts.shared);
+      finished.push_back(shared == nullptr ? nullptr : &shared->finishedAccess);
       scratch.push_back(view.at<uint8_t>(view.facts.scratch));
       landings.push_back(view.at<uint8_t>(view.facts.landing));
       scales.push_back(view.facts.scale);

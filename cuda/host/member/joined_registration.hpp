@@ -15,6 +15,7 @@ class JoinedRegistration final : public DeviceRegistration {
       : shared_(std::move(shared)), member_(member), own_(std::move(own)) {}
 
   SharedRegistration& shared() { return *shared_; }
+  const std::shared_ptr<SharedRegistration>& sharedHandle() const { return shared_; }
   uint32_t member() const { return member_; }
   GpuMember& own() { return *own_; }
 
@@ -45,9 +46,12 @@ class JoinedRegistration final : public DeviceRegistration {
         continue;
       }
       const CollectiveRecord& record = shared_->recordOf(m);
-      const uint64_t issued = m == member_ ? issuedOf(rank, own_->index()) : shared_->issuedRunsOf(m);
-      members.push_back(
-          {rank, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire), issued});
+      const uint64_t submitted = record.submittedRuns.load(order::acquire);
+      // Of what other machines' streams have yet to come to, nobody tells.
+      const uint64_t issued = m == member_              ? issuedOf(rank, own_->index())
+                              : shared_->isElsewhere(m) ? submitted
+                                                        : shared_->issuedRunsOf(m);
+      members.push_back({rank, true, submitted, record.finishedRuns.load(order::acquire), issued});
     }
     return members;
   }

@@ -153,6 +153,7 @@ std::unique_ptr<Backend> openGpuBackend(const WorldOptions& options) {
   o.tiles = options.tiles;
   if (!own) return std::make_unique<gpu::GpuWorld>(o);
   o.segment = options.segment;
+  o.network = options.network;
   o.muteMillis = options.muteMillis;
   for (uint32_t r = 0; r < options.ranks; ++r) {
     if (r != *own) o.devices[r] = gpu::GpuWorldOptions::kElsewhere;

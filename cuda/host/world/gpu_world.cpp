@@ -58,6 +58,7 @@ WorldOptions inCommon(const GpuWorldOptions& options) {
   o.backend = BackendKind::cuda;
   o.devices = options.devices;
   o.segment = options.segment;
+  o.network = options.network;
   o.muteMillis = options.muteMillis;
   checkOptions(o);
   return o;

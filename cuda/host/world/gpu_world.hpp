@@ -11,6 +11,7 @@
 #include "host/member/gpu_registration.hpp"
 #include "host/rank/completion_watcher.hpp"
 #include "host/rank/gpu_rank.hpp"
+#include "network/network.hpp"
 #include "processes/segment.hpp"
 #include "world/backend.hpp"
 #include "world/defaults.hpp"
@@ -24,6 +25,7 @@ struct GpuWorldOptions {
   GpuRankOptions rank;
   TileSizes tiles = defaultOptions(BackendKind::cuda).tiles;
   std::shared_ptr<Segment> segment;  // where some ranks are other processes
+  std::shared_ptr<Network> network;  // where some of them are on other machines
   uint32_t muteMillis = 10'000;
 };
 
@@ -146,7 +148,12 @@ class GpuWorld : public Backend {
   virtual std::unique_ptr<Segment::Lock> lockSegment() { return nullptr; }
   virtual void depart(uint32_t rank, Registered& entry, Departure departure, uint64_t finishedRuns);
   virtual void poison(uint32_t rank, Registered& entry);
+  /// Whether some of the ranks are on other machines than others.
+  bool spansMachines(const CollectiveSpec& spec) const;
+  /// For a member of a collective that does. @throws Error dfcclOutOfMemory
+  virtual std::unique_ptr<RemoteConnectors> remoteConnectorsOf(const CollectiveSpec&) { return nullptr; }
   std::mutex& mutex() const { return mutex_; }
+  Bell& bell() { return bell_; }
 
  private:
   class Launches;
@@ -162,6 +169,7 @@ class GpuWorld : public Backend {
   const BoundProgram* upload(ArenaBlocks& blocks, const BoundProgram& program);
   std::vector<uint8_t> builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const;
   bool isStaged(const CollectiveSpec& spec) const;
+  std::vector<uint32_t> machinesOf(const CollectiveSpec& spec) const;
   static std::vector<uint8_t> stagedProgram(const CollectiveSpec& spec, uint32_t member);
   std::shared_ptr<GpuRegistration> registrationFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
   uint32_t tasksPerBlock(uint32_t blockCount) const;

@@ -19,8 +19,14 @@ namespace {
 /// A daemon tells the host of a run before it posts how many there were: by less than this, where nobody stops it.
 constexpr double kCountMicros = 200'000;
 
-/// Each member's machine.
-std::vector<uint32_t> onOneHost(const CollectiveSpec& spec) { return std::vector<uint32_t>(spec.ranks.size()); }
+[[noreturn]] void refuseKernels(const CollectiveSpec& spec) {
+  throw Error(dfcclUnavailable,
+              "The ranks of " + nameOf(spec) +
+                  " are on several machines, whose runs no kernel in a stream or graph "
+                  "carries out, but the daemons.",
+              "Run it outside of captures, in a group that dfcclGroupRunInStreams wasn't called for.",
+              {{"id", spec.id.text()}});
+}
 
 }  // namespace
 
@@ -54,21 +60,37 @@ std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32
   facts.bytes = spec.count * sizeOf(spec.type);
   facts.ranks = static_cast<uint32_t>(spec.ranks.size());
   facts.isCaptured = spec.signature.isCaptured();
+  facts.spansHosts = spansMachines(spec);
   facts.mapsLate = isStaged(spec);
   facts.grid = options_.limits.grid;
   Selection selection = select(facts);
   if (lanes != 0 && selection.kind != ProgramKind::connected) selection.lanes = lanes;
-  return buildSelected(selection, spec, member, onOneHost(spec));
+  return buildSelected(selection, spec, member, machinesOf(spec));
+}
+
+/// Each member's machine.
+std::vector<uint32_t> GpuWorld::machinesOf(const CollectiveSpec& spec) const {
+  std::vector<uint32_t> machines(spec.ranks.size());
+  for (size_t m = 0; options_.network && m < machines.size(); ++m)
+    machines[m] = options_.network->hostOf[spec.ranks[m]];
+  return machines;
+}
+
+bool GpuWorld::spansMachines(const CollectiveSpec& spec) const {
+  const std::vector<uint32_t> machines = machinesOf(spec);
+  return std::ranges::any_of(machines, [&](uint32_t machine) { return machine != machines.front(); });
 }
 
 /// A run must not wait until peers have mapped its buffers: that takes calls of CUDA's, and they may take until the
 /// run is over (decision 24). Connectors lie in memory that was mapped when the ranks met.
 bool GpuWorld::isStaged(const CollectiveSpec& spec) const {
-  return namesWindows_ && !mayMapBuffers() && spec.program.empty() && !spec.signature.isCaptured();
+  return namesWindows_ && !mayMapBuffers() && spec.program.empty() && !spec.signature.isCaptured() &&
+         !spansMachines(spec);
 }
 
 std::vector<uint8_t> GpuWorld::stagedProgram(const CollectiveSpec& spec, uint32_t member) {
-  return buildSelected(selectUntilMapped(spec.count * sizeOf(spec.type)), spec, member, onOneHost(spec));
+  const std::vector<uint32_t> onOneHost(spec.ranks.size());
+  return buildSelected(selectUntilMapped(spec.count * sizeOf(spec.type)), spec, member, onOneHost);
 }
 
 uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes) {
@@ -81,6 +103,8 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   refuseCountPerRun(spec, "on GPUs");
   const bool isCaptured = spec.signature.isCaptured();
   if (isCaptured) CapturedMember::checkSpec(spec);
+  const bool isSpread = spansMachines(spec);
+  if (isSpread && isCaptured) refuseKernels(spec);
   checkHealth(rank);
   std::unique_lock lock(mutex_);
   if (isCaptured) takeCapturedNotes(rank, lock);
@@ -91,6 +115,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;
   std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
   checkProgram(*program, spec, member);
+  if (isSpread) checkIsConnected(*program, spec);
   std::shared_ptr<const BoundProgram> staged;
   if (isStaged(spec) && program->usesDirect()) {
     staged = loadProgram(stagedProgram(spec, member), spec.type, spec.count, options_.tiles);
@@ -127,9 +152,10 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
     }
     registration = comeBack(spec, member, record, mine.homeOf(place.index));
     if (registration == nullptr) {
-      registration = enter(spec, member, program->header.digest,
-                           std::make_unique<GpuMember>(arena, spec, member, program, staged, record,
-                                                       mine.homeOf(place.index), namesWindows_));
+      registration =
+          enter(spec, member, program->header.digest,
+                std::make_unique<GpuMember>(arena, spec, member, program, staged, record, mine.homeOf(place.index),
+                                            namesWindows_, isSpread ? remoteConnectorsOf(spec) : nullptr));
     }
   } catch (...) {
     mine.giveBack(place, 0);

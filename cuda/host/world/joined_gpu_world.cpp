@@ -32,13 +32,19 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
   const auto inHost = std::make_shared<PinnedMemory>(std::max(segment_->ranks() - 1, 1u) * tableBytes);
   rank(own_).keepForGraphs(inHost);
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {
-    tablesInHost_.push_back(r == own_ ? nullptr : reinterpret_cast<Atomic<uint64_t>*>(inHost->take(tableBytes)));
-    tables_.push_back(r == own_ ? nullptr : reinterpret_cast<Atomic<uint64_t>*>(arena.allocate(tableBytes)));
-    if (r == own_) continue;
+    const bool isSeen = r != own_ && segment_->isLocal(r);
+    tablesInHost_.push_back(isSeen ? reinterpret_cast<Atomic<uint64_t>*>(inHost->take(tableBytes)) : nullptr);
+    tables_.push_back(isSeen ? reinterpret_cast<Atomic<uint64_t>*>(arena.allocate(tableBytes)) : nullptr);
+    if (!isSeen) continue;
     for (const uint16_t window : {uint16_t{0}, windows::kUnmapped}) setBases(r, window, {windows::kUnused});
   }
   // First, so that the others know it for the arena.
   ownWindows_.windowOf(reinterpret_cast<uint64_t>(arena.base()));
+  if (options.network) {
+    machines_ = std::make_unique<OtherMachines>(options, rank(own_).queues(), bell(), [this] {
+      if (incompleteCount_.load(order::acquire) != 0) PeerWatch::alarm(*segment_);
+    });
+  }
   mapper_ = std::thread([this] { mapPeers(); });
   awaitArenas();
   server_ = std::thread([this] { serve(); });
@@ -57,7 +63,14 @@ void JoinedGpuWorld::stop() {
   if (mapper_.joinable()) mapper_.join();
   for (const Freed& freed : freed_) freeLater(own_, freed.memory);
   freed_.clear();
+  // What was given up last, the others hear before this rank's goodbye.
+  if (machines_) checkPeers();
   GpuWorld::stop();
+  if (machines_) {
+    const std::lock_guard lock(mutex());
+    mirror();
+  }
+  if (machines_) machines_->stop();
   peerWindows_.close();
   segment_->leave();
 }
@@ -101,23 +114,47 @@ void JoinedGpuWorld::free(uint32_t rank, void* memory, size_t) {
 
 std::shared_ptr<DeviceRegistration> JoinedGpuWorld::enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
                                                           std::unique_ptr<GpuMember> own) {
-  const uint32_t index = own->index();
-  mirrorPlace(spec, member, index, 0);
-  std::shared_ptr<JoinedRegistration> registration;
-  {
-    const Segment::Lock lock(*segment_);
-    std::shared_ptr<SharedRegistration> shared = directory_.registrationFor(spec, member, digest);
-    try {
-      shared->joinOnDevice(member, index, own->facts().packed());
-    } catch (...) {
-      if (shared->isAbandoned()) directory_.drop(*shared);
-      throw;
-    }
-    registration = std::make_shared<JoinedRegistration>(std::move(shared), member, std::move(own));
-  }
-  incomplete_.push_back(registration);
-  PeerWatch::alarm(*segment_);
+  mirrorPlace(spec, member, own->index(), 0);
+  const std::shared_ptr<JoinedRegistration> registration = join(spec, member, digest, std::move(own));
+  noteIncomplete(registration);
   return registration;
+}
+
+std::shared_ptr<JoinedRegistration> JoinedGpuWorld::join(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                                         std::unique_ptr<GpuMember> own) {
+  const Segment::Lock lock(*segment_);
+  std::optional<uint32_t> generation;
+  if (spansMachines(spec)) generation = machines_->generationFor(spec, digest);
+  const std::shared_ptr<SharedRegistration> shared = directory_.registrationFor(spec, member, digest, generation);
+  const auto dropUnused = [&] {
+    if (shared->isAbandoned()) directory_.drop(*shared);
+  };
+  try {
+    shared->joinOnDevice(member, own->index(), own->facts().packed());
+  } catch (...) {
+    dropUnused();
+    throw;
+  }
+  auto registration = std::make_shared<JoinedRegistration>(shared, member, std::move(own));
+  if (!generation) return registration;
+  try {
+    machines_->bind(*registration, spec, digest, segment_->records(own_)[registration->own().index()]);
+  } catch (...) {
+    // Others of this machine may count on it already.
+    registration->poison(own_);
+    shared->leave(member, Departure::forGood, 0);
+    shared->finishLeaving(member);
+    PeerWatch::alarm(*segment_);
+    dropUnused();
+    throw;
+  }
+  return registration;
+}
+
+void JoinedGpuWorld::noteIncomplete(const std::shared_ptr<JoinedRegistration>& registration) {
+  incomplete_.push_back(registration);
+  incompleteCount_.store(static_cast<uint32_t>(incomplete_.size()), order::release);
+  PeerWatch::alarm(*segment_);
 }
 
 std::shared_ptr<DeviceRegistration> JoinedGpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
@@ -127,8 +164,14 @@ std::shared_ptr<DeviceRegistration> JoinedGpuWorld::comeBack(const CollectiveSpe
     return registration->spec().id == spec.id;
   };
   if (std::none_of(departed_.begin(), departed_.end(), isOfId)) return nullptr;
+  const bool isSpread = spansMachines(spec);
   const auto isIt = [&](const std::shared_ptr<JoinedRegistration>& registration) {
-    return isOfId(registration) && registration->shared().isAway(member) && !registration->isPoisoned();
+    if (!isOfId(registration) || registration->isPoisoned()) return false;
+    SharedRegistration& shared = registration->shared();
+    if (!isSpread) return shared.isAway(member);
+    // Of several machines the proxy knows whether it is over.
+    const uint64_t digest = shared.record()->programDigest;
+    return shared.record()->generation == machines_->generationFor(spec, digest) && shared.isAway(member);
   };
   std::shared_ptr<JoinedRegistration> registration;
   {
@@ -136,12 +179,16 @@ std::shared_ptr<DeviceRegistration> JoinedGpuWorld::comeBack(const CollectiveSpe
     const auto found = std::find_if(departed_.begin(), departed_.end(), isIt);
     if (found == departed_.end()) return nullptr;
     registration = *found;
-    registration->own().comeBack(begun, home);
     mirrorPlace(spec, member, begun.index, registration->own().runsAtLeaving());
+    if (isSpread) {
+      machines_->bind(*registration, spec, registration->shared().record()->programDigest,
+                      segment_->records(own_)[begun.index]);
+    }
+    registration->own().comeBack(begun, home, isSpread);
     registration->shared().comeBackOnDevice(member, begun.index);
     departed_.erase(found);
   }
-  if (!registration->own().isComplete()) incomplete_.push_back(registration);
+  if (!registration->own().isComplete()) noteIncomplete(registration);
   PeerWatch::alarm(*segment_);
   return registration;
 }
@@ -158,15 +205,23 @@ void JoinedGpuWorld::mirrorPlace(const CollectiveSpec& spec, uint32_t member, ui
 
 void JoinedGpuWorld::depart(uint32_t, Registered& entry, Departure departure, uint64_t finishedRuns) {
   const auto registration = std::static_pointer_cast<JoinedRegistration>(entry.registration);
+  const bool isSpread = registration->shared().spansHosts();
+  // Nobody goes back to what was given up.
+  if (isSpread && registration->isPoisoned()) departure = Departure::forGood;
+  if (isSpread) mirrorRuns(entry.place.index, finishedRuns, finishedRuns);
   registration->own().leave(finishedRuns);
   registration->shared().leave(registration->member(), departure, finishedRuns);
+  if (isSpread) machines_->unbind(*registration, finishedRuns, departure);
   std::erase(incomplete_, registration);
+  incompleteCount_.store(static_cast<uint32_t>(incomplete_.size()), order::release);
   departed_.push_back(registration);
   PeerWatch::alarm(*segment_);
 }
 
 void JoinedGpuWorld::poison(uint32_t rank, Registered& entry) {
-  if (!static_cast<JoinedRegistration&>(*entry.registration).poison(rank)) return;
+  auto& registration = static_cast<JoinedRegistration&>(*entry.registration);
+  if (!registration.poison(rank)) return;
+  if (registration.shared().spansHosts()) machines_->tellPoisoned(registration);
   askToDrop(rank, entry.place.index);
   PeerWatch::alarm(*segment_);  // the others tell their own daemons
 }
@@ -174,15 +229,27 @@ void JoinedGpuWorld::poison(uint32_t rank, Registered& entry) {
 std::vector<LostRank> JoinedGpuWorld::lostRanks() {
   std::vector<LostRank> lost;
   for (uint32_t r = 0; r < size(); ++r) {
-    const Presence presence = segment_->presenceOf(r);
+    const Presence presence = presenceOf(r);
     if (presence > Presence::joined) lost.push_back({r, presence});
   }
   return lost;
 }
 
+std::vector<LostRank> JoinedGpuWorld::lostFor(uint32_t rank, uint32_t index) {
+  std::vector<LostRank> lost = lostRanks();
+  const std::lock_guard lock(mutex());
+  auto& registration = static_cast<JoinedRegistration&>(*registered(rank, index).registration);
+  const auto [member, presence] = registration.shared().lost();
+  const bool isKnown = std::ranges::any_of(lost, [&](const LostRank& one) { return one.rank == member; });
+  if (presence != Presence::joined && !isKnown) lost.push_back({member, presence});
+  return lost;
+}
+
 std::string JoinedGpuWorld::whyAborted(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex());
-  const uint32_t by = static_cast<JoinedRegistration&>(*registered(rank, index).registration).poisonedBy();
+  auto& registration = static_cast<JoinedRegistration&>(*registered(rank, index).registration);
+  if (std::string mismatch = registration.shared().mismatch(); !mismatch.empty()) return mismatch;
+  const uint32_t by = registration.poisonedBy();
   return by == CollectiveShared::kNobody ? std::string() : failures_[by];
 }
 

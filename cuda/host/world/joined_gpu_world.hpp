@@ -10,6 +10,7 @@
 
 #include "host/member/joined_registration.hpp"
 #include "host/world/gpu_world.hpp"
+#include "host/world/other_machines.hpp"
 #include "processes/own_windows.hpp"
 #include "processes/peer_watch.hpp"
 #include "processes/peer_windows.hpp"
@@ -28,6 +29,8 @@ class JoinedGpuWorld final : public GpuWorld {
   void* allocate(uint32_t rank, size_t bytes) override;
   void free(uint32_t rank, void* memory, size_t bytes) override;
   std::vector<LostRank> lostRanks() override;
+  std::vector<LostRank> lostFor(uint32_t rank, uint32_t index) override;
+  size_t remoteBytesOf(uint32_t) override { return machines_ ? machines_->bytes() : 0; }
   std::string whyAborted(uint32_t rank, uint32_t index) override;
   void stop() override;
 
@@ -39,6 +42,9 @@ class JoinedGpuWorld final : public GpuWorld {
   std::unique_ptr<Segment::Lock> lockSegment() override { return std::make_unique<Segment::Lock>(*segment_); }
   void depart(uint32_t rank, Registered& entry, Departure departure, uint64_t finishedRuns) override;
   void poison(uint32_t rank, Registered& entry) override;
+  std::unique_ptr<RemoteConnectors> remoteConnectorsOf(const CollectiveSpec& spec) override {
+    return machines_->connectorsOf(spec);
+  }
 
  private:
   static constexpr uint32_t kRetryMicros = 1000;  // ... while something waits for streams that wait
@@ -49,6 +55,12 @@ class JoinedGpuWorld final : public GpuWorld {
     uint64_t position;  // of the note that says so
   };
 
+  Presence presenceOf(uint32_t rank) const {
+    return machines_ ? machines_->presenceOf(rank) : segment_->presenceOf(rank);
+  }
+  std::shared_ptr<JoinedRegistration> join(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                           std::unique_ptr<GpuMember> own);
+  void noteIncomplete(const std::shared_ptr<JoinedRegistration>& registration);
   // joined_gpu_world_mapping.cpp
   void mapPeers();
   void noteMapped();
@@ -64,6 +76,7 @@ class JoinedGpuWorld final : public GpuWorld {
   void freeForgotten();
   void checkPeers();
   void mirror();
+  void mirrorRuns(uint32_t index, uint64_t submitted, uint64_t finished);
   /// What the others see of a place that is taken.
   void mirrorPlace(const CollectiveSpec& spec, uint32_t member, uint32_t index, uint64_t runs);
 
@@ -80,6 +93,8 @@ class JoinedGpuWorld final : public GpuWorld {
   std::vector<std::string> failures_;  // [rank]: why its memory can't be mapped; under mutex()
   std::vector<Freed> freed_;           // under mutex()
   Atomic<uint32_t> stopping_;
+  Atomic<uint32_t> incompleteCount_;         // as many as incomplete_ has
+  std::unique_ptr<OtherMachines> machines_;  // null: all ranks are on this one
   std::thread server_;
   std::thread mapper_;
   std::optional<PeerWatch> watch_;

@@ -59,7 +59,8 @@ void JoinedGpuWorld::noteMapped() {
 void JoinedGpuWorld::awaitArenas() {
   const auto isSeen = [this](uint32_t r) {
     const std::lock_guard lock(mutex());
-    return r == own_ || arenasSeen_[r] != 0 || !failures_[r].empty() || !failures_[own_].empty();
+    return r == own_ || !segment_->isLocal(r) || arenasSeen_[r] != 0 || !failures_[r].empty() ||
+           !failures_[own_].empty();
   };
   const uint64_t begin = nowMillis();
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {

@@ -57,6 +57,7 @@ void JoinedGpuWorld::completeRegistrations() {
   const std::lock_guard lock(mutex());
   std::erase_if(incomplete_,
                 [this](const std::shared_ptr<JoinedRegistration>& registration) { return complete(*registration); });
+  incompleteCount_.store(static_cast<uint32_t>(incomplete_.size()), order::release);
 }
 
 /// @return whether all are there.
@@ -64,7 +65,15 @@ bool JoinedGpuWorld::complete(JoinedRegistration& registration) {
   SharedRegistration& shared = registration.shared();
   std::vector<MemberView> views;
   const std::vector<uint32_t>& ranks = registration.spec().ranks;
+  // Until the other machines know that this rank is there: it may have been away (network/proxy_away.cpp).
+  if (segment_->records(own_)[registration.own().index()].isHeld.load(order::acquire) != 0) return false;
   for (uint32_t m = 0; m < ranks.size(); ++m) {
+    if (shared.isElsewhere(m)) {
+      // It may have sent all that it has to, and left.
+      if (!shared.hasJoined(m)) return false;
+      views.push_back(MemberView::elsewhere());
+      continue;
+    }
     const std::span<const uint8_t> facts = shared.factsOf(m);
     if (facts.empty() || shared.hasLeft(m)) return false;
     if (ranks[m] == own_) {
@@ -90,8 +99,10 @@ void JoinedGpuWorld::freeDeparted() {
   std::erase_if(departed_, [this](const std::shared_ptr<JoinedRegistration>& registration) {
     SharedRegistration& shared = registration->shared();
     if (shared.isAway(registration->member()) && !registration->isPoisoned()) return false;
+    if (machines_ && machines_->holds(*registration)) return false;
     for (uint32_t m = 0; m < registration->spec().ranks.size(); ++m) {
       const bool mayWrite = shared.isMember(m) || (shared.isAway(m) && !registration->isPoisoned());
+      if (shared.isElsewhere(m)) continue;  // it writes through this process's proxy
       if (mayWrite && !segment_->isProcessGone(registration->spec().ranks[m])) return false;
     }
     shared.finishLeaving(registration->member());
@@ -119,8 +130,7 @@ void JoinedGpuWorld::mirror() {
     CollectiveRecord& mirrored = segment_->records(own_)[index];
     const uint64_t submitted = registration.own().submittedRuns();
     const uint64_t finished = registration.own().finishedRuns();
-    mirrored.submittedRuns.store(submitted, order::release);
-    mirrored.finishedRuns.store(finished, order::release);
+    mirrorRuns(index, submitted, finished);
     if (entry.isDropped && registration.own().hasDropped()) {
       mirrored.blocksDropped.store(options_.limits.grid, order::release);
     }
@@ -128,6 +138,12 @@ void JoinedGpuWorld::mirror() {
     shown.issuedRuns.store(rank(own_).queues().issuedOf(index), order::relaxed);
     shown.noteRuns(submitted, finished, now);
   }
+}
+
+void JoinedGpuWorld::mirrorRuns(uint32_t index, uint64_t submitted, uint64_t finished) {
+  CollectiveRecord& mirrored = segment_->records(own_)[index];
+  mirrored.submittedRuns.store(submitted, order::release);
+  mirrored.finishedRuns.store(finished, order::release);
 }
 
 void JoinedGpuWorld::checkPeers() {
@@ -146,14 +162,17 @@ void JoinedGpuWorld::checkPeers() {
     bool isAnyGone = false;
     for (uint32_t m = 0; m < registration.spec().ranks.size() && !registration.isPoisoned(); ++m) {
       const uint32_t other = registration.spec().ranks[m];
-      const bool isGone = segment_->presenceOf(other) > Presence::joined;
+      const bool isGone = presenceOf(other) > Presence::joined;
       isAnyGone |= isGone;
       const bool isMissing = isOfGraphs || registration.shared().finishedRunsOf(m) < submitted;
       const bool isHopeless = isGone && (other == own_ || (isStuck && isMissing));
+      if (isHopeless) registration.shared().noteLost(other, presenceOf(other));
       if (isHopeless || !failures_[other].empty()) registration.poison(other);
     }
     entry.finishedAtCheck = isAnyGone ? finished : Registered::kUnchecked;
-    if (registration.isPoisoned()) askToDrop(own_, index);
+    if (!registration.isPoisoned()) continue;
+    if (registration.shared().spansHosts()) machines_->tellPoisoned(registration);
+    askToDrop(own_, index);
   }
 }
 

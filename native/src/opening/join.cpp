@@ -30,10 +30,6 @@ void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t
   meeting.timeoutMillis = timeoutMillis;
   meeting.isCancelled = isCancelled;
   meeting.shape = shapeOf(options);
-  if (options.backend != BackendKind::cpu && point != nullptr) {
-    throw Error(dfcclUnavailable, "Ranks on GPUs of several machines can't meet yet.",
-                "Join with processes of one machine, or with the CPU backend.", {{"backend", "cuda"}});
-  }
   if (options.backend != BackendKind::cpu) prepareGpu(options, rank);
   if (point != nullptr) return joinHosts(options, meeting, *point);
   options.segment = meet(meeting);

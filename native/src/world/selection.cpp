@@ -107,6 +107,7 @@ struct Rule {
 constexpr Rule kRules[] = {
     // Graphs' kernels need no program; a daemon, which never runs it, has to have one.
     {BackendKind::cuda, isCaptured, ProgramKind::direct, Protocol::simple, one},
+    {BackendKind::cuda, isSpread, ProgramKind::connected, Protocol::simple, lanesBetween},
     {BackendKind::cuda, isExchanged, ProgramKind::exchange, Protocol::ll, exchangeLanes},
     {BackendKind::cuda, isTooSmallToMeet, ProgramKind::connected, Protocol::simple, connectedLanes},
     {BackendKind::cuda, isLarge, ProgramKind::large, Protocol::simple, largeLanes},
