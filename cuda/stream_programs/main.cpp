@@ -28,7 +28,10 @@ WorldPlan planOf(const Options& options, uint64_t firstSeed, uint64_t programs) 
   const uint32_t drawn = draw.hits(60) ? 2 : 2 + static_cast<uint32_t>(draw.below(kMostRanks - 1));
   const bool asProcesses = draw.hits(60), drawnSpread = kIsSimulated && draw.hits(50);
   plan.ranks = options.ranks != 0 ? options.ranks : options.processes > 1 ? options.processes : drawn;
-  plan.processes = options.processes == 1 || (options.processes == 0 && !asProcesses) ? 1 : plan.ranks;
+  plan.ranks = std::max(plan.ranks, options.machines);
+  plan.machines = options.machines;
+  const bool areThreads = options.processes == 1 || (options.processes == 0 && !asProcesses);
+  plan.processes = areThreads && options.machines == 1 ? 1 : plan.ranks;
   plan.isSpread = plan.processes == 1 && (options.isSpread || (options.processes == 0 && drawnSpread));
   plan.shape = {plan.ranks, plan.processes == 1 && !plan.isSpread, options.streams,
                 options.mostBytes != 0 ? options.mostBytes : kMostBytes, options.features};

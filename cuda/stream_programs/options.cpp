@@ -81,6 +81,8 @@ const std::vector<Entry>& entries() {
       number("--minutes", &Options::minutes, 0, 1e6, "stop behind so long"),
       number("--ranks", &Options::ranks, 2, 4, "default: 2 to 4, drawn for each world"),
       number("--processes", &Options::processes, 1, 4, "1, or as many as ranks; default: drawn"),
+      number("--machines", &Options::machines, 1, 4,
+             "that the ranks, each a process, are spread over: they share no memory, and meet on loopback"),
       number("--per-world", &Options::perWorld, 1, kMany, "programs that a world runs"),
       number("--streams", &Options::streams, 1, 16, "of a rank at most; default 16"),
       number("--max-bytes", &Options::mostBytes, 8, 1e9, "of a rank's smaller buffer"),
@@ -117,6 +119,12 @@ Options optionsOf(int argc, char** argv) {
     }
     if (++i == argc) throw OptionError(word + " needs a value: " + word + " " + found->argument);
     found->set(options, argv[i]);
+  }
+  if (options.machines > 1) {
+    if (options.processes == 1) throw OptionError("--processes is as many as --ranks where --machines is more than 1");
+    if (options.ranks != 0 && options.ranks < options.machines) throw OptionError("--machines is at most --ranks");
+    // No kernel in a stream or graph carries out what goes to other machines.
+    options.features.leaveOut(Feature::graphs);
   }
   if (options.processes > 1 && options.ranks != 0 && options.ranks != options.processes) {
     throw OptionError("--processes is 1 (all ranks are threads of it), or as many as --ranks");

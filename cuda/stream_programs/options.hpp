@@ -14,6 +14,7 @@ struct Options {
   double minutes = 0;           // ... minutes; 0: don't
   uint32_t ranks = 0;           // 0: drawn for each world
   uint32_t processes = 0;       // 1, or as many as ranks; 0: drawn for each world
+  uint32_t machines = 1;        // that the ranks are spread over: processes which share no memory, on this one
   uint32_t perWorld = 0;        // programs that a world runs; 0: the default of the device
   uint32_t streams = 16;        // of a rank, at most
   uint64_t mostBytes = 0;       // of a rank's smaller buffer; 0: the default of the device

@@ -27,6 +27,7 @@ constexpr useconds_t kAnswerMicros = 200'000;
 
 WatchedWorld::WatchedWorld(const WorldPlan& plan, const Options& options, SharedPage& page)
     : plan_(plan), options_(options), page_(page) {
+  plan_.port = port_.number();
   page_.beginWorld();
   std::fflush(nullptr);
   for (uint32_t process = 0; process < plan_.processes; ++process) start(process);
@@ -96,9 +97,11 @@ int WatchedWorld::await() {
 void WatchedWorld::tellOfHang() const {
   uint64_t seed = 0;
   for (uint32_t r = 0; r < plan_.ranks; ++r) seed = std::max<uint64_t>(seed, page_.ranks[r].seed);
-  std::printf("HANG: seed %llu; again, if it happens again: --seed %llu --programs 1 --ranks %u --processes %u%s\n",
-              static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed), plan_.ranks,
-              plan_.processes, plan_.isSpread ? " --spread" : "");
+  std::printf(
+      "HANG: seed %llu; again, if it happens again: --seed %llu --programs 1 --ranks %u --processes %u --machines "
+      "%u%s\n",
+      static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed), plan_.ranks, plan_.processes,
+      plan_.machines, plan_.isSpread ? " --spread" : "");
   for (uint32_t r = 0; r < plan_.ranks; ++r) {
     const RankPlace& place = page_.ranks[r];
     if (place.seed == 0 && place.moves == 0) {

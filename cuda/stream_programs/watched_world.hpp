@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "network/support/own_port.hpp"
 #include "stream_programs/world_process.hpp"
 
 namespace dfccl::gpu::programs {
@@ -29,7 +30,8 @@ class WatchedWorld {
   void runOnHang() const;
   void killAll();
 
-  const WorldPlan plan_;
+  const test::OwnPort port_;
+  WorldPlan plan_;
   const Options& options_;
   SharedPage& page_;
   std::vector<pid_t> children_;  // 0: ended

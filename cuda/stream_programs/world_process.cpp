@@ -26,6 +26,16 @@ dfcclWorldConfig_t configOf(const WorldPlan& plan, const Options& options, const
   return config;
 }
 
+/// As a launcher would start that rank on its machine.
+void setLaunch(const WorldPlan& plan, uint32_t rank) {
+  const auto set = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
+  set("DFCCL_RANK", std::to_string(rank));
+  set("DFCCL_WORLD_SIZE", std::to_string(plan.ranks));
+  set("DFCCL_JOB", plan.job);
+  set("DFCCL_ADDRESS", "127.0.0.1:" + std::to_string(plan.port));
+  set("DFCCL_HOST", "machine " + std::to_string(rank * plan.machines / plan.ranks));
+}
+
 dfcclWorld_t makeWorld(const WorldPlan& plan, const Options& options, uint32_t process) {
   const std::vector<int> devices(plan.processes == 1 && !plan.isSpread ? plan.ranks : 0, 0);
   dfcclWorld_t world = nullptr;
@@ -36,6 +46,11 @@ dfcclWorld_t makeWorld(const WorldPlan& plan, const Options& options, uint32_t p
   }
   dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
   config.world = configOf(plan, options, devices);
+  if (plan.machines > 1) {
+    setLaunch(plan, process);
+    PROGRAMS_OK(dfcclJoinWorld(&config, &world, nullptr));
+    return world;
+  }
   config.job = plan.job.c_str();
   config.rank = static_cast<int>(process);
   PROGRAMS_OK(dfcclJoinWorld(&config, &world, nullptr));

@@ -12,7 +12,9 @@ namespace dfccl::gpu::programs {
 struct WorldPlan {
   uint64_t firstSeed, programs;
   uint32_t ranks, processes;
-  bool isSpread;  // ranks of one process on devices of their own, where there are more
+  bool isSpread;      // ranks of one process on devices of their own, where there are more
+  uint32_t machines;  // that its processes are spread over
+  uint16_t port;      // of this host's, where those of several machines meet
   Shape shape;
   std::string job;  // of its processes
 };
