@@ -64,8 +64,8 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * thread keeps CUDA's driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32
  * hardware queues (CUDA_DEVICE_MAX_CONNECTIONS). `mostBytes` 0: no run is. Of a run's kernel at most `mostBlocks`
  * blocks, a multiprocessor each, carry it out; 0: up to 32, by its size. All members pass the same
- * (dfcclRegistrationMismatch of their runs). dfcclUnavailable: the group is on CPUs, or has more than 64 members. A
- * batch in which more than 24 members share a stream is refused so, too. */
+ * (dfcclRegistrationMismatch of their runs). dfcclUnavailable: the group is on CPUs or on several machines, or has more
+ * than 64 members. A batch in which more than 24 members share a stream is refused so, too. */
 typedef enum DFCCL_ANY_INT {
   dfcclForAll = 0,       /* what a run has written is there for whoever knows by its request that it is over */
   dfcclForItsStream = 1, /* only for what comes behind it in its stream, as with NCCL: a run is over 2 us sooner

@@ -1,0 +1,57 @@
+// Ranks on GPUs of several machines that end, or fall silent, while others wait for them.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include "simulated/lose_rank.hpp"
+#include "simulated/machine_ranks.hpp"
+
+using namespace dfccl::gpu::simulated::test;
+
+namespace {
+
+constexpr uint32_t kMuteMillis = 2000;
+
+/// Works until rank 1 is gone, then goes on without it.
+int survive(Joined& me, size_t count, int ready) {
+  int32_t *in = allocate(count), *out = allocate(count);
+  fill(in, count, me.rank, 0);
+  OK(dfcclRegisterAllReduce(count, dfcclInt32, dfcclSum, 1, dfcclAllRanks(), 0, me.context));
+  dfcclResult_t status = dfcclSuccess;
+  const auto note = [](void* at, dfcclResult_t result) { *static_cast<dfcclResult_t*>(at) = result; };
+  for (int run = 0; status == dfcclSuccess; ++run) {
+    OK(dfcclRun(in, out, 1, note, &status, me.context));
+    OK(dfcclWaitFor(kLimitMicros, me.context));
+    if (status == dfcclSuccess) EXPECT(isSum(out, count, firstRanks(me.ranks), 0));
+    if (me.rank == 1 && run == 20) EXPECT(write(ready, "x", 1) == 1);
+  }
+  EXPECT(status == dfcclAborted);
+  int lost[4], lostCount = 0;
+  OK(dfcclGetLostRanks(lost, 4, &lostCount, me.context));
+  EXPECT(lostCount == 1);
+  EXPECT(lost[0] == 1);
+  OK(dfcclUnregister(1, me.context));
+  const std::vector<int> survivors{0, 2};
+  const dfcclDevSet_t set = {survivors.data(), 2};
+  OK(dfcclRegisterAllReduce(count, dfcclInt32, dfcclSum, 2, set, 0, me.context));
+  OK(dfcclRun(in, out, 2, nullptr, nullptr, me.context));
+  OK(dfcclWaitFor(kLimitMicros, me.context));
+  EXPECT(isSum(out, count, survivors, 0));
+  OK(dfcclUnregister(2, me.context));
+  return leave(me);
+}
+
+}  // namespace
+
+TEST_CASE("a rank of another machine that is killed, or stopped for too long, is named; the others go on without it") {
+  for (const auto& [signal, count] : {std::pair{SIGKILL, 400'000ul}, std::pair{SIGSTOP, 1000ul}}) {
+    CAPTURE(signal);
+    const std::string job = newJob();
+    const OwnPort port;
+    loseRank1(signal, [&, count = count](uint32_t rank, int ready) -> int {
+      setLaunch(job, port.number(), rank, {3, 1});
+      Joined me;
+      EXPECT(joinLaunched(me, kMuteMillis) == kFine);
+      return survive(me, count, ready);
+    });
+  }
+}
