@@ -13,6 +13,7 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
       segment_(options.segment),
       own_(segment_->rank()),
       directory_(segment_, options.tiles),
+      agreement_(segment_, options.network != nullptr),
       ownWindows_(segment_, ipcExporter(deviceOf(own_))),
       peerWindows_(segment_, ipcImporter(
                                  deviceOf(own_),
@@ -243,6 +244,18 @@ std::vector<LostRank> JoinedGpuWorld::lostFor(uint32_t rank, uint32_t index) {
   const bool isKnown = std::ranges::any_of(lost, [&](const LostRank& one) { return one.rank == member; });
   if (presence != Presence::joined && !isKnown) lost.push_back({member, presence});
   return lost;
+}
+
+std::optional<std::vector<uint32_t>> JoinedGpuWorld::agreeOnSurvivors() {
+  const std::lock_guard lock(mutex());
+  auto survivors = agreement_.look();
+  if (!survivors && machines_) machines_->joinAgreement();
+  return survivors;
+}
+
+std::vector<uint32_t> JoinedGpuWorld::awaitedByAgreement() {
+  const std::lock_guard lock(mutex());
+  return machines_ ? machines_->awaitedByAgreement() : agreement_.awaited();
 }
 
 std::string JoinedGpuWorld::whyAborted(uint32_t rank, uint32_t index) {

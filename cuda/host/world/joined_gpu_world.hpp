@@ -11,6 +11,7 @@
 #include "host/member/joined_registration.hpp"
 #include "host/world/gpu_world.hpp"
 #include "host/world/other_machines.hpp"
+#include "processes/agreement.hpp"
 #include "processes/own_windows.hpp"
 #include "processes/peer_watch.hpp"
 #include "processes/peer_windows.hpp"
@@ -30,6 +31,8 @@ class JoinedGpuWorld final : public GpuWorld {
   void free(uint32_t rank, void* memory, size_t bytes) override;
   std::vector<LostRank> lostRanks() override;
   std::vector<LostRank> lostFor(uint32_t rank, uint32_t index) override;
+  std::optional<std::vector<uint32_t>> agreeOnSurvivors() override;
+  std::vector<uint32_t> awaitedByAgreement() override;
   size_t remoteBytesOf(uint32_t) override { return machines_ ? machines_->bytes() : 0; }
   std::string whyAborted(uint32_t rank, uint32_t index) override;
   void stop() override;
@@ -85,6 +88,7 @@ class JoinedGpuWorld final : public GpuWorld {
   SharedDirectory directory_;
   std::vector<Atomic<uint64_t>*> tables_;        // [rank], on the device: where the others' windows are seen
   std::vector<Atomic<uint64_t>*> tablesInHost_;  // ... and the same in pinned memory
+  Agreement agreement_;                          // under mutex()
   OwnWindows ownWindows_;
   PeerWindows peerWindows_;                                      // the mapping thread's
   std::vector<uint64_t> arenasSeen_;                             // [rank]: where its arena is mapped; under mutex()

@@ -23,7 +23,9 @@ class OtherMachines {
 
   std::unique_ptr<RemoteConnectors> connectorsOf(const CollectiveSpec& spec) const;
   Presence presenceOf(uint32_t rank) const;
-  bool isAnyGone() const { return proxy_->isAnyGone(); }
+  // As Proxy has them.
+  void joinAgreement() { proxy_->joinAgreement(); }
+  std::vector<uint32_t> awaitedByAgreement() { return proxy_->awaitedByAgreement(); }
   size_t bytes() const { return proxy_->bookBytes(); }
   /// Says goodbye, and waits for a while until everybody has what was sent to him.
   void stop();

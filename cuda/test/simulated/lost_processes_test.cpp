@@ -33,7 +33,11 @@ int survive(const std::string& job, uint32_t rank, uint32_t ranks, size_t count,
   EXPECT(lostCount == 1);
   EXPECT(lost[0] == 1);
   OK(dfcclUnregister(1, me.context));
-  const std::vector<int> survivors{0, 2};
+  std::vector<int> survivors(4);
+  int survivorCount = 0;
+  OK(dfcclAgreeOnSurvivors(kLimitMicros, survivors.data(), 4, &survivorCount, me.context));
+  survivors.resize(static_cast<size_t>(survivorCount));
+  EXPECT((survivors == std::vector<int>{0, 2}));
   const dfcclDevSet_t set = {survivors.data(), 2};
   OK(dfcclRegisterAllReduce(count, dfcclInt32, dfcclSum, 2, set, 0, me.context));
   OK(dfcclRun(in, out, 2, nullptr, nullptr, me.context));
