@@ -7,7 +7,10 @@
 
 namespace dfccl::gpu::bench {
 
-inline const char* kindOf(const Seat& seat) { return seat.isProcess ? "processes" : "threads"; }
+inline const char* kindOf(const Seat& seat) {
+  if (seat.machines > 1) return "machines";
+  return seat.isProcess ? "processes" : "threads";
+}
 
 /// Floats on the seat's device: the user's own, or the library's, of which it needn't ask at every run whether they are
 /// still the same.

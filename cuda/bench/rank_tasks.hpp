@@ -14,6 +14,8 @@ void checkOrders(Seat& seat, const std::string& list, uint64_t iterations);
 /// Times of `outstanding` all-reduces of one size at a time, each of an id of its own.
 /// @param isAllocated in memory of the library's.
 void timeSums(Seat& seat, uint64_t bytes, uint32_t outstanding, bool isAllocated);
+/// Messages between two ranks: to and fro, and many one behind the other.
+void timeMessages(Seat& seat, uint64_t bytes);
 /// Runs until rank 1 is gone, then goes on without it. Word 0 of the barrier counts runs of rank 1, so that whoever
 /// strikes it knows that it is at it.
 void workUntilStruck(Seat& seat, bool isLarge);

@@ -17,13 +17,14 @@ int worst(const std::vector<int>& ends) {
 
 }  // namespace
 
-/// --as processes|threads, --task checks|orders|times|kill|stop, --ranks, --grid, --list, --iterations, --most-mb,
-/// --memory cuda|dfccl
+/// --as processes|threads, --task checks|orders|times|messages|kill|stop, --ranks, --machines, --grid, --list,
+/// --iterations, --most-mb, --memory cuda|dfccl
 int runRanks(const Arguments& arguments) {
   SeatOptions options;
   options.ranks = static_cast<uint32_t>(arguments.number("--ranks", 2));
   options.grid = static_cast<uint32_t>(arguments.number("--grid", 33));
   options.areProcesses = arguments.text("--as", "processes") == "processes";
+  options.machines = static_cast<uint32_t>(arguments.number("--machines", 1));
   const std::string task = arguments.text("--task", "checks");
   if (task == "checks") {
     return worst(onSeats(options, checkRank));
@@ -39,6 +40,12 @@ int runRanks(const Arguments& arguments) {
     return worst(onSeats(options, [&](Seat& seat) {
       for (uint64_t bytes = 8; bytes <= most; bytes *= bytes < 4096 ? 512 : 4) timeSums(seat, bytes, 1, isAllocated);
       for (const uint64_t bytes : {8ul, 4096ul, 65536ul, 262144ul, 1048576ul}) timeSums(seat, bytes, 16, isAllocated);
+    }));
+  }
+  if (task == "messages") {
+    options.ranks = 2;
+    return worst(onSeats(options, [&](Seat& seat) {
+      for (const uint64_t bytes : {8ul, 4096ul, 65536ul, 1048576ul, 16777216ul}) timeMessages(seat, bytes);
     }));
   }
   const bool kills = task == "kill";

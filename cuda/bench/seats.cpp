@@ -9,6 +9,8 @@
 
 #include <new>
 
+#include "network/support/own_port.hpp"
+
 namespace dfccl::gpu::bench {
 namespace {
 
@@ -26,7 +28,7 @@ int sit(const SeatOptions& options, uint32_t rank, dfcclWorld_t world, SeatBarri
         const std::function<void(Seat&)>& work) {
   dfcclRankCtx_t context = nullptr;
   try {
-    Seat seat{rank, options.ranks, deviceFor(rank), options.areProcesses, nullptr, barrier, nullptr};
+    Seat seat{rank, options.ranks, deviceFor(rank), options.areProcesses, options.machines, nullptr, barrier, nullptr};
     DFCCL_CUDA(cudaSetDevice(seat.device));
     DFCCL_CUDA(cudaStreamCreateWithFlags(&seat.stream, cudaStreamNonBlocking));
     DFCCL_EXPECT(dfcclInitRank(world, static_cast<int>(rank), &seat.context));
@@ -48,7 +50,7 @@ int sit(const SeatOptions& options, uint32_t rank, dfcclWorld_t world, SeatBarri
   }
 }
 
-int sitInProcess(const SeatOptions& options, uint32_t rank, const std::string& job, SeatBarrier& barrier,
+int sitInProcess(const SeatOptions& options, uint32_t rank, const std::string& job, uint16_t port, SeatBarrier& barrier,
                  const std::function<void(Seat&)>& work) {
   dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
   config.world.ranks = options.ranks;
@@ -57,6 +59,12 @@ int sitInProcess(const SeatOptions& options, uint32_t rank, const std::string& j
   config.job = job.c_str();
   config.rank = static_cast<int>(rank);
   config.muteMillis = options.muteMillis;
+  const std::string address = "127.0.0.1:" + std::to_string(port);
+  const std::string machine = "machine " + std::to_string(rank * options.machines / options.ranks);
+  if (options.machines > 1) {
+    config.address = address.c_str();
+    config.host = machine.c_str();
+  }
   dfcclWorld_t world = nullptr;
   if (dfcclJoinWorld(&config, &world, nullptr) != dfcclSuccess) {
     std::printf("{\"rank\":%u,\"error\":\"join: %s\"}\n", rank, dfcclGetLastError());
@@ -120,13 +128,14 @@ std::vector<int> onSeats(const SeatOptions& options, const std::function<void(Se
   if (options.areProcesses) {
     static int count = 0;
     const std::string job = "seats-" + std::to_string(getpid()) + "-" + std::to_string(++count);
+    const test::OwnPort port;
     std::vector<int> processes;
     // This process has no CUDA of its own, which no child could use.
     for (uint32_t r = 0; r < options.ranks; ++r) {
       const int child = fork();
       if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);  // a step whose time is over leaves nobody on the GPUs
-        const int end = sitInProcess(options, r, job, barrier, work);
+        const int end = sitInProcess(options, r, job, port.number(), barrier, work);
         std::fflush(stdout);
         _exit(end);
       }

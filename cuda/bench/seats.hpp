@@ -38,6 +38,7 @@ struct Seat {
   uint32_t rank, ranks;
   int device;
   bool isProcess;
+  uint32_t machines;
   dfcclRankCtx_t context;
   SeatBarrier& barrier;
   cudaStream_t stream;  // for data and checks
@@ -51,6 +52,7 @@ struct SeatOptions {
   uint32_t ranks;
   uint32_t grid;
   bool areProcesses;
+  uint32_t machines = 1;  // make-believe ones, over which the processes are spread: they meet on loopback
   uint32_t muteMillis = 10'000;
 };
 

@@ -1,0 +1,93 @@
+// Times of messages between two ranks, to be compared with what carries them alone (ucx_perftest).
+#include <cstdio>
+#include <vector>
+
+#include "bench/pattern.cuh"
+#include "bench/rank_buffers.hpp"
+#include "bench/rank_tasks.hpp"
+
+namespace dfccl::gpu::bench {
+namespace {
+
+constexpr uint64_t kOutstanding = 16, kWaitMicros = 20'000'000;
+
+struct Messages {
+  Seat& seat;
+  dfcclGroup_t group = nullptr;
+  const Floats& in;
+  const Floats& out;
+  uint64_t count;  // of one
+
+  int peer() const { return 1 - static_cast<int>(seat.rank); }
+  dfcclRequest_t send(uint64_t tag) const {
+    dfcclRequest_t request = nullptr;
+    DFCCL_EXPECT(dfcclSend(in.data() + tag * count, count, dfcclFloat32, peer(), group, tag, nullptr, &request));
+    return request;
+  }
+  dfcclRequest_t receive(uint64_t tag) const {
+    dfcclRequest_t request = nullptr;
+    DFCCL_EXPECT(dfcclRecv(out.data() + tag * count, count, dfcclFloat32, peer(), group, tag, nullptr, &request));
+    return request;
+  }
+  static void wait(dfcclRequest_t request) { DFCCL_EXPECT(dfcclWaitRun(request, kWaitMicros)); }
+};
+
+double halfRoundTrip(const Messages& messages, uint64_t rounds) {
+  std::vector<double> times;
+  for (uint64_t i = 0; i < rounds + rounds / 4; ++i) {
+    const dfcclRequest_t comes = messages.receive(0);
+    const uint64_t begin = nowNanos();
+    if (messages.seat.rank == 1) Messages::wait(comes);
+    const dfcclRequest_t goes = messages.send(0);
+    if (messages.seat.rank == 0) Messages::wait(comes);
+    if (i >= rounds / 4) times.push_back(static_cast<double>(nowNanos() - begin) * 0.5e-3);
+    Messages::wait(goes);
+  }
+  return median(times);
+}
+
+/// Rank 0 sends, so many at a time. @return microseconds a message
+double oneBehindTheOther(const Messages& messages, uint64_t rounds) {
+  std::vector<double> times;
+  for (uint64_t i = 0; i < rounds + rounds / 4; ++i) {
+    messages.seat.meet();
+    const uint64_t begin = nowNanos();
+    std::vector<dfcclRequest_t> requests;
+    for (uint64_t tag = 0; tag < kOutstanding; ++tag) {
+      requests.push_back(messages.seat.rank == 0 ? messages.send(tag) : messages.receive(tag));
+    }
+    DFCCL_EXPECT(dfcclWaitRuns(requests.data(), static_cast<int>(requests.size()), kWaitMicros));
+    messages.seat.meet();
+    if (i >= rounds / 4) times.push_back(static_cast<double>(nowNanos() - begin) * 1e-3 / kOutstanding);
+  }
+  return median(times);
+}
+
+}  // namespace
+
+void timeMessages(Seat& seat, uint64_t bytes) {
+  const uint64_t count = bytes / sizeof(float);
+  const uint64_t rounds = bytes >= (4u << 20) ? 20 : 200;
+  const Floats in(count * kOutstanding), out(count * kOutstanding);
+  for (uint64_t tag = 0; tag < kOutstanding; ++tag) {
+    fill(in.data() + tag * count, count, seat.rank, static_cast<uint32_t>(tag), seat.stream);
+  }
+  DFCCL_CUDA(cudaStreamSynchronize(seat.stream));
+  dfcclGroup_t group = nullptr;
+  DFCCL_EXPECT(dfcclGroupCreate(nullptr, 0, 0, &group, seat.context));
+  const Messages messages{seat, group, in, out, count};
+  seat.meet();
+  const double half = halfRoundTrip(messages, rounds);
+  const double each = oneBehindTheOther(messages, rounds / 4);
+  if (seat.rank == 0) {
+    std::printf(
+        "{\"as\":\"%s\",\"measure\":\"messages\",\"bytes\":%lu,\"halfRoundTripUs\":%.2f,\"usEachOf%lu\":%.2f,"
+        "\"GBs\":%.3f}\n",
+        kindOf(seat), bytes, half, kOutstanding, each, static_cast<double>(bytes) / each * 1e-3);
+    std::fflush(stdout);
+  }
+  seat.meet();
+  DFCCL_EXPECT(dfcclGroupDestroy(group));
+}
+
+}  // namespace dfccl::gpu::bench
