@@ -159,6 +159,8 @@ TEST_CASE(
     OK(dfcclAllReduce(in, out, 100, dfcclInt32, dfcclSum, group, 0, stream, nullptr));
     OK(dfcclWaitFor(kLimitMicros, me.context));
     EXPECT(isSum(out, 100, firstRanks(me.ranks), 0));
+    int source;
+    EXPECT(dfcclRecvAny(out, 100, dfcclInt32, &source, group, 0, nullptr) == dfcclUnavailable);
     // A group of one machine is none of those.
     dfcclGroup_t alone = nullptr;
     OK(dfcclGroupCreate(&me.rank, 1, 1, &alone, me.context));

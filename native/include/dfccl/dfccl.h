@@ -116,7 +116,8 @@ dfcclResult_t dfcclWorldCreate(const dfcclWorldConfig_t* config, dfcclWorld_t* w
 /* dfcclInUse while ranks of it are open. */
 dfcclResult_t dfcclWorldDestroy(dfcclWorld_t world);
 
-/* Ranks that are processes of one machine. Every process joins, then opens its own rank with dfcclInitRank. */
+/* Ranks that are processes, of one machine or several. Every process joins, then opens its own rank with
+ * dfcclInitRank. */
 typedef struct {
   size_t structSize;
   dfcclWorldConfig_t world; /* the same in every process, but for workers; ranks may be 0 where the launcher tells */
@@ -124,10 +125,17 @@ typedef struct {
   int rank;                 /* with job; otherwise not looked at */
   uint32_t timeoutMillis;   /* for all ranks to come; default 60,000 */
   uint32_t muteMillis;      /* another process without a sign of life for so long is given up; default 10,000 */
+  /* With job; otherwise not looked at. Where ranks of several machines meet: rank 0's machine and a free port of it,
+   * such as "node-0:29500", the same in all processes; NULL: all are on this machine. */
+  const char* address;
+  /* With address. What the job's processes prove to each other that they know; NULL: DFCCL_JOB_SECRET, or the contents
+   * of DFCCL_JOB_SECRET_FILE. Only between addresses of this machine alone there may be none. */
+  const char* secret;
+  const char* host; /* with address: this machine's name, the same in its processes alone; NULL: what the system says */
 } dfcclJoinConfig_t;
 
 #define DFCCL_JOIN_CONFIG_INIT \
-  { sizeof(dfcclJoinConfig_t), DFCCL_WORLD_CONFIG_INIT, NULL, 0, 0, 0 }
+  { sizeof(dfcclJoinConfig_t), DFCCL_WORLD_CONFIG_INIT, NULL, 0, 0, 0, NULL, NULL, NULL }
 
 /* Waits until all ranks of the job are here. Without a job in the config (which may be NULL), rank, number of ranks and
  * job are what mpirun, srun, torchrun or "dfccl launch" put in the environment; and where the ranks are on several

@@ -130,7 +130,8 @@ dfcclResult_t dfcclRecv(void* recvbuff, size_t count, dfcclDataType_t type, int 
  * place in the group, and is -1 before; the sender, dfcclSend, needn't know. The workers of a world on CPUs look for
  * it, and who waits for, tests or polls a rank of this process; receives that name a sender come first. Neither it nor
  * what waits for it may be behind a stream. A member that is gone is passed over; dfcclAborted where all others are.
- * dfcclUnavailable: such messages are kernels in streams, see dfcclGroupRunInStreams. */
+ * dfcclUnavailable: such messages are kernels in streams, see dfcclGroupRunInStreams; or the group's members are on
+ * several machines. */
 dfcclResult_t dfcclRecvAny(void* recvbuff, size_t count, dfcclDataType_t type, int* source, dfcclGroup_t group,
                            uint64_t tag, dfcclRequest_t* request);
 

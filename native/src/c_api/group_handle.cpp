@@ -1,10 +1,12 @@
 #include "c_api/group_handle.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/own_operators.hpp"
 #include "c_api/last_error.hpp"
 #include "c_api/open_batch.hpp"
+#include "network/network.hpp"
 
 namespace dfccl::c_api {
 
@@ -20,6 +22,14 @@ GroupHandle& groupOf(dfcclGroup_t group) {
   if (group == nullptr) refuseArgument("The group is null.", "Pass one that dfcclGroupCreate has made.");
   throw Error(dfcclClosed, "The group has been destroyed, or was never made.",
               "Pass one that dfcclGroupCreate has made, and destroy it last.");
+}
+
+bool isOnSeveralMachines(const GroupHandle& group) {
+  const std::shared_ptr<Network>& network = group.context->backend().options().network;
+  if (network == nullptr) return false;
+  const std::vector<uint32_t>& ranks = group.group->ranks;
+  const uint32_t machine = network->hostOf[ranks.front()];
+  return std::ranges::any_of(ranks, [&](uint32_t rank) { return network->hostOf[rank] != machine; });
 }
 
 uint32_t placeIn(const GroupHandle& group, int place, const char* what) {

@@ -24,6 +24,9 @@ HandleSlab<GroupHandle>& groups();
 /// @throws Error dfcclInvalidArgument (null), dfcclClosed
 GroupHandle& groupOf(dfcclGroup_t group);
 
+/// Whether some of its members are on other machines than others.
+bool isOnSeveralMachines(const GroupHandle& group);
+
 /// @throws Error dfcclInvalidArgument unless it is a place in the group.
 uint32_t placeIn(const GroupHandle& group, int place, const char* what);
 

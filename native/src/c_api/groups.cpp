@@ -8,7 +8,6 @@
 #include "c_api/last_error.hpp"
 #include "c_api/requests.hpp"
 #include "c_api/waiting.hpp"
-#include "network/network.hpp"
 
 using namespace dfccl;
 using namespace dfccl::c_api;
@@ -119,10 +118,7 @@ void checkStreams(const GroupHandle& group) {
     throw Error(dfcclUnavailable, "The group is on CPUs, where there are no streams.",
                 "Open the world with the backend of GPUs.");
   }
-  const std::shared_ptr<Network>& network = group.context->backend().options().network;
-  const auto machineOf = [&](uint32_t rank) { return network == nullptr ? 0 : network->hostOf[rank]; };
-  const std::vector<uint32_t>& ranks = group.group->ranks;
-  if (std::ranges::any_of(ranks, [&](uint32_t r) { return machineOf(r) != machineOf(ranks.front()); })) {
+  if (isOnSeveralMachines(group)) {
     throw Error(dfcclUnavailable, "The group's members are on several machines, which no kernel in a stream reaches.",
                 "Leave its runs to the daemons.", {{"ranks", std::to_string(group.size())}});
   }

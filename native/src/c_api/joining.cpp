@@ -1,4 +1,5 @@
 // Worlds whose ranks are processes.
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -23,7 +24,9 @@ constexpr uint32_t kMuteMillis = 10'000;
 dfcclJoinConfig_t readJoinConfig(const dfcclJoinConfig_t* config) {
   dfcclJoinConfig_t c = DFCCL_JOIN_CONFIG_INIT;
   if (config == nullptr) return c;
-  if (config->structSize != sizeof c) {
+  // Of programs that were built before ranks of several machines could meet by it.
+  constexpr size_t kWithoutAddress = offsetof(dfcclJoinConfig_t, address);
+  if (config->structSize != sizeof c && config->structSize != kWithoutAddress) {
     refuseArgument("The config's structSize is " + std::to_string(config->structSize) + ".",
                    "Begin with DFCCL_JOIN_CONFIG_INIT.", {{"field", "structSize"}});
   }
@@ -32,7 +35,16 @@ dfcclJoinConfig_t readJoinConfig(const dfcclJoinConfig_t* config) {
     refuseArgument("The config's world.structSize is " + std::to_string(config->world.structSize) + ".",
                    "Begin with DFCCL_JOIN_CONFIG_INIT.", {{"field", "world.structSize"}});
   }
-  return *config;
+  std::memcpy(&c, config, config->structSize);
+  return c;
+}
+
+std::optional<RendezvousPoint> pointOf(const dfcclJoinConfig_t& c, const Environment& environment) {
+  if (c.address == nullptr) return std::nullopt;
+  RendezvousPoint point = readAddress(c.address);
+  point.secret = c.secret != nullptr ? c.secret : readSecret(environment);
+  if (c.host != nullptr) point.hostName = c.host;
+  return point;
 }
 
 void checkRankList(const int* ranks, int capacity, const int* count) {
@@ -61,8 +73,8 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
     dfcclJoinConfig_t c = readJoinConfig(config);
     std::string job;
     std::optional<RendezvousPoint> point;
+    const Environment environment = [](const char* name) { return std::getenv(name); };
     if (c.job == nullptr) {
-      const Environment environment = [](const char* name) { return std::getenv(name); };
       const Launch launch = readLaunch(environment);
       if (!launch.address.empty()) {
         point = readAddress(launch.address);
@@ -80,6 +92,7 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
       c.world.ranks = launch.size;
     } else {
       job = c.job;
+      point = pointOf(c, environment);
     }
     if (c.rank < 0)
       refuseArgument("Rank is " + std::to_string(c.rank) + ".", "Ranks count from 0.", {{"field", "rank"}});

@@ -51,6 +51,12 @@ dfcclResult_t dfcclRecvAny(void* recvbuff, size_t count, dfcclDataType_t type, i
     if (request != nullptr) *request = nullptr;
     if (source != nullptr) *source = -1;
     const GroupHandle& group = groupOf(handle);
+    if (isOnSeveralMachines(group)) {
+      throw Error(dfcclUnavailable,
+                  "The group's members are on several machines, where nobody looks who of them sends first.",
+                  "Receive from a rank that you name, or in a group of one machine's ranks.",
+                  {{"rank", std::to_string(group.context->number())}});
+    }
     MatchedRun run;
     run.signature = signatureOf(group, Collective::sendRecv, count, type, dfcclSum, tag);
     run.signature.purpose = Purpose::pointToPoint;

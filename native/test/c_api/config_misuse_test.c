@@ -75,6 +75,27 @@ static void configs(void) {
   expect_refused("JoinWorld", "no address", dfcclInvalidArgument, dfcclJoinWorld(&config, NULL, &number));
   mark();
   expect_refused("JoinWorld", "no launcher", dfcclInvalidArgument, dfcclJoinWorld(NULL, &made, &number));
+  static const char* const addresses[] = {"",           ":",      "node",  "node:", "node:0",
+                                          "node:65536", "node:x", "[::1]", ":29500"};
+  for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+    config.address = addresses[i];
+    mark();
+    expect_refused("JoinWorld", "a wrong address", dfcclInvalidArgument, dfcclJoinWorld(&config, &made, &number));
+  }
+  config.address = "192.0.2.1:29500";
+  config.secret = "";
+  mark();
+  expect_refused("JoinWorld", "no secret", kAny, dfcclJoinWorld(&config, &made, &number));
+  config.secret = "short";
+  mark();
+  expect_refused("JoinWorld", "a short secret", kAny, dfcclJoinWorld(&config, &made, &number));
+  config.address = config.secret = NULL;
+  config.structSize = offsetof(dfcclJoinConfig_t, address);
+  config.address = "not looked at";
+  mark();
+  expect_refused("JoinWorld", "nobody else", dfcclTimeout, dfcclJoinWorld(&config, &made, &number));
+  config.structSize = sizeof config;
+  config.address = NULL;
   static char job[100000];
   memset(job, 'x', sizeof job - 1);
   config.job = job;
