@@ -170,6 +170,8 @@ class Rank:
 
 
 def be_rank(rank, options, folder, results):
+    if options.machines > 1:
+        os.environ.update(DFCCL_HOST=f"machine {rank * options.machines // options.ranks}", MASTER_ADDR="127.0.0.1")
     here = Rank(rank, options, folder)
     for model in options.models:
         for row in here.rows(model):
@@ -249,6 +251,7 @@ def main():
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--backends", nargs="+", choices=("dfccl", "nccl", "gloo"), default=["dfccl", "nccl", "gloo"])
     parser.add_argument("--ranks", type=positive, default=2)
+    parser.add_argument("--machines", type=positive, default=1, help="make-believe ones, which meet on loopback; dfccl's only")
     parser.add_argument("--batch", type=positive, help="a rank's; default: by the model")
     parser.add_argument("--iterations", type=positive, default=10, help="of a turn")
     parser.add_argument("--turns", type=positive, default=3)

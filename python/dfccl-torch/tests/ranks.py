@@ -43,7 +43,7 @@ def gather_results(count, function, arguments, limit_s=240):
     queue = _context.SimpleQueue()
     with tempfile.TemporaryDirectory() as stacks:
         processes = [
-            _context.Process(target=_be_rank, args=(queue, rank, stacks, function, arguments), daemon=True)
+            _context.Process(target=_be_rank, args=(queue, rank, machine_of(rank, count), stacks, function, arguments), daemon=True)
             for rank in range(count)
         ]
         for process in processes:
@@ -83,7 +83,15 @@ def _stacks_of(processes, ranks, stacks):
     return "\n".join(f"rank {rank}:\n{(Path(stacks) / str(rank)).read_text()}" for rank in ranks)
 
 
-def _be_rank(queue, rank, stacks, function, arguments):
+def machine_of(rank, count):
+    """The make-believe machine of a rank: of DFCCL_TEST_MACHINES, if any of them are wanted."""
+    machines = int(os.environ.get("DFCCL_TEST_MACHINES", "1"))
+    return f"machine {rank * machines // count}" if machines > 1 else ""
+
+
+def _be_rank(queue, rank, machine, stacks, function, arguments):
+    if machine:
+        os.environ.update(DFCCL_HOST=machine, MASTER_ADDR="127.0.0.1")
     faulthandler.register(signal.SIGUSR1, (Path(stacks) / str(rank)).open("w"))
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"

@@ -13,7 +13,7 @@ import torch.distributed as dist
 
 from . import monitored_barrier, split_group
 from .extension import load_extension
-from .machine import meet_on_one_machine
+from .machine import Meeting, meet
 from .name import NAME
 
 
@@ -41,8 +41,10 @@ def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:
         is_everybody = _is_everybody(options)
         if not is_everybody:  # a group of some ranks beside a default group of another backend: a world of its own
             world_ranks = list(range(options.group_size))
-        job = _agree_on_job(options.store, options.group_rank, options.group_size)
-        universe = extension.Universe(job, world_ranks[options.group_rank], options.group_size, timeout, options.store)
+        job, meeting = _agree_on_job(options.store, options.group_rank, options.group_size)
+        where = meeting._asdict() if meeting else {}
+        rank, size = world_ranks[options.group_rank], options.group_size
+        universe = extension.Universe(job, rank, size, timeout, options.store, **where)
         if is_everybody:
             extension.share_universe(universe)
     return extension.make_backend(universe, world_ranks, options.group_id, options.group_rank, timeout)
@@ -76,15 +78,17 @@ def _timedelta_of(timeout: timedelta | float) -> timedelta:
     return min(timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout), timedelta(days=3650))
 
 
-def _agree_on_job(store: dist.Store, rank: int, size: int) -> str:
-    """A name that no other job has, made by rank 0 and told through the store. Raises DfcclError as meet_on_one_machine().
+def _agree_on_job(store: dist.Store, rank: int, size: int) -> tuple[str, Meeting | None]:
+    """A name that no other job has, made by rank 0 and told through the store, and where its ranks meet.
+
+    Raises DfcclError as meet().
 
     Programs may destroy their groups and begin again with the same store, in which the last name still is: the n-th
     coming of all ranks has the n-th name.
     """
     coming = (store.add("dfccl/comings", 1) - 1) // size
-    meet_on_one_machine(store, f"dfccl/meeting-on/{coming}", rank, size)
+    meeting = meet(store, f"dfccl/meeting-on/{coming}", rank, size)
     key = f"dfccl/job/{coming}"
     if rank == 0:
         store.set(key, f"torch-{socket.gethostname()[:32]}-{os.getpid()}-{secrets.token_hex(8)}")
-    return store.get(key).decode()
+    return store.get(key).decode(), meeting

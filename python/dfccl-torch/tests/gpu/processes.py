@@ -1,7 +1,8 @@
 """What every check here begins with: a process for each rank, in a default group of dfccl's.
 
 A check is a program of its own; started without RANK, it starts itself once for each rank and ends with the first code
-that isn't 0. DFCCL_CHECK_DEVICE=cpu puts its tensors on the CPU, for a host without GPUs.
+that isn't 0. DFCCL_CHECK_DEVICE=cpu puts its tensors on the CPU, for a host without GPUs. DFCCL_CHECK_MACHINES=2 spreads the
+ranks over so many make-believe machines, which share no memory and meet on loopback.
 """
 
 import faulthandler
@@ -77,7 +78,7 @@ def start_ranks(ranks):
         environment = {**os.environ, "DFCCL_CHECK_FOLDER": folder, "PYTHONFAULTHANDLER": "1"}
         command = [sys.executable, *sys.argv]
         processes = [
-            subprocess.Popen(command, env={**environment, "RANK": str(rank), "WORLD_SIZE": str(ranks)})
+            subprocess.Popen(command, env={**environment, "RANK": str(rank), "WORLD_SIZE": str(ranks), **machine_of(rank, ranks)})
             for rank in range(ranks)
         ]
         try:
@@ -86,6 +87,11 @@ def start_ranks(ranks):
             for process in processes:
                 process.kill()
                 process.wait()
+
+
+def machine_of(rank, ranks):
+    machines = int(os.environ.get("DFCCL_CHECK_MACHINES", "1"))
+    return {"DFCCL_HOST": f"machine {rank * machines // ranks}", "MASTER_ADDR": "127.0.0.1"} if machines > 1 else {}
 
 
 def _first_failure(processes):

@@ -17,8 +17,14 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
   py::module_::import("torch.distributed");  // whose types the functions take and give
 
   py::class_<Universe, std::shared_ptr<Universe>>(module, "Universe")
-      .def(py::init<const std::string&, int, int, std::chrono::milliseconds, Universe::Store>(), py::arg("job"),
-           py::arg("rank"), py::arg("ranks"), py::arg("timeout"), py::arg("store"),
+      .def(py::init([](const std::string& job, int rank, int ranks, std::chrono::milliseconds timeout,
+                       Universe::Store store, const std::string& host, const std::string& secret,
+                       const std::string& machine) {
+             return std::make_shared<Universe>(job, rank, ranks, timeout, std::move(store),
+                                               Meeting{host, secret, machine});
+           }),
+           py::arg("job"), py::arg("rank"), py::arg("ranks"), py::arg("timeout"), py::arg("store"),
+           py::arg("host") = "", py::arg("secret") = "", py::arg("machine") = "",
            py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("job", &Universe::job);
   // Now, while other threads wait for this module: whoever looks later imports nothing.

@@ -31,19 +31,22 @@ std::string wayOf(c10::Device device) {
 
 }  // namespace
 
-Universe::Universe(const std::string& job, int rank, int ranks, std::chrono::milliseconds timeout, Store store)
+Universe::Universe(const std::string& job, int rank, int ranks, std::chrono::milliseconds timeout, Store store,
+                   Meeting meeting)
     : job_(checked(job)),
       rank_(rank),
       ranks_(ranks),
       timeout_(timeout),
       store_(std::move(store)),
-      cpu_(std::make_shared<World>(job, rank, ranks, std::vector<int>(), timeout)) {}
+      meeting_(std::move(meeting)),
+      cpu_(std::make_shared<World>(job, rank, ranks, std::vector<int>(), timeout, meeting_, *store_)) {}
 
 std::shared_ptr<World> Universe::onGpu(c10::Device device) {
   const std::lock_guard joining(joining_);
   if (!gpu_) {
     prepareStreams(device);
-    auto joined = std::make_shared<World>(job_ + "-gpu", rank_, ranks_, exchangeDevices(device), timeout_);
+    const std::vector<int> devices = exchangeDevices(device);
+    auto joined = std::make_shared<World>(job_ + "-gpu", rank_, ranks_, devices, timeout_, meeting_, *store_);
     const std::lock_guard lock(mutex_);
     gpu_ = std::move(joined);
     device_ = device;

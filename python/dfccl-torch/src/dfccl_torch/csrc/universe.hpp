@@ -21,7 +21,9 @@ class Universe {
   /// Waits until all ranks have come.
   /// @param job the same name in all its processes, and in no other job's.
   /// @param store through which all these ranks may tell each other things.
-  Universe(const std::string& job, int rank, int ranks, std::chrono::milliseconds timeout, Store store);
+  /// @param meeting where they are on several machines.
+  Universe(const std::string& job, int rank, int ranks, std::chrono::milliseconds timeout, Store store,
+           Meeting meeting);
 
   const std::string& job() const { return job_; }
   const Store& store() const { return store_; }
@@ -42,6 +44,7 @@ class Universe {
   const int ranks_;
   const std::chrono::milliseconds timeout_;
   const Store store_;
+  const Meeting meeting_;
   const std::shared_ptr<World> cpu_;
   mutable std::mutex mutex_;  // never held while a rank waits
   std::mutex joining_;

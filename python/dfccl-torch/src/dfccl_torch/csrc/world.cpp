@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "error.hpp"
@@ -37,7 +38,7 @@ void destroyWhenUnused(dfcclWorld_t world, dfcclRankCtx_t ctx) {
 }  // namespace
 
 World::World(const std::string& job, int rank, int ranks, const std::vector<int>& devices,
-             std::chrono::milliseconds timeout)
+             std::chrono::milliseconds timeout, const Meeting& meeting, c10d::Store& store)
     : process_(getpid()) {
   dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
   config.world.ranks = static_cast<uint32_t>(ranks);
@@ -48,6 +49,15 @@ World::World(const std::string& job, int rank, int ranks, const std::vector<int>
   config.job = job.c_str();
   config.rank = rank;
   config.timeoutMillis = millisOf(timeout);
+  std::optional<OwnPort> port;
+  std::string address;
+  if (meeting.isOfSeveral()) {
+    if (rank == 0) port.emplace();
+    address = addressOf(meeting, port ? &*port : nullptr, store, job, timeout);
+    config.address = address.c_str();
+    config.secret = meeting.secret.c_str();
+    config.host = meeting.machine.c_str();
+  }
   check(dfcclJoinWorld(&config, &world_, nullptr),
         devices.empty() ? "joining the other ranks" : "joining the other ranks' GPUs");
   const dfcclResult_t opened = dfcclInitRank(world_, rank, &ctx_);

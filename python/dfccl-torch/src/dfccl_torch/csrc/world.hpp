@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "meeting.hpp"
+
 namespace dfccl_torch {
 
 /// This process's rank in a dfccl world.
@@ -14,8 +16,9 @@ class World {
   /// Waits until all ranks have come.
   /// @param job the same name in all its processes, and in no other job's.
   /// @param devices the GPU of each rank; empty: ranks are on CPUs.
-  World(const std::string& job, int rank, int ranks, const std::vector<int>& devices,
-        std::chrono::milliseconds timeout);
+  /// @param meeting where the ranks are on several machines. @param store all of them have it
+  World(const std::string& job, int rank, int ranks, const std::vector<int>& devices, std::chrono::milliseconds timeout,
+        const Meeting& meeting, c10d::Store& store);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
