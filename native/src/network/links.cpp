@@ -9,10 +9,18 @@ namespace dfccl {
 namespace {
 
 constexpr uint32_t kMagic = 0x31504644;  // "DFP1"
-// Cookies of slots name the end and the low bits of the position; no two in flight at an end are so far apart.
+// Cookies of slots: how many, the end, and the low bits of the first one's position; no two in flight at an end are so
+// far apart.
 constexpr uint64_t kIsKept = uint64_t{1} << 63;
-constexpr uint64_t kPositionBits = 20;
-constexpr uint64_t kPositionMask = (uint64_t{1} << kPositionBits) - 1;
+constexpr uint64_t kPositionMask = (uint64_t{1} << Links::kPositionBits) - 1;
+constexpr uint64_t kTagBits = 12, kCountBits = 8;
+constexpr uint64_t kTagMask = (uint64_t{1} << kTagBits) - 1;
+static_assert(Links::kMostSlots < uint64_t{1} << kCountBits);
+
+uint64_t cookieOf(EndName own, SlotRange slots) {
+  const uint64_t name = uint64_t{own.number} << kTagBits | (own.tag & kTagMask);
+  return (name << kCountBits | slots.count) << Links::kPositionBits | (slots.first & kPositionMask);
+}
 constexpr size_t kMostEarlyNotes = 1 << 16;
 constexpr uint32_t kShortestBeatMillis = 20;
 constexpr uint32_t kLongestBeatMillis = 1000;
@@ -54,16 +62,15 @@ Links::Header Links::headerFor(const Link& link, Kind kind) const {
   return header;
 }
 
-void Links::sendSlot(uint32_t rank, EndName end, uint64_t position, std::span<const uint8_t> payload, EndName own) {
+void Links::sendSlots(uint32_t rank, EndName end, SlotRange slots, std::span<const uint8_t> payload, EndName own) {
   Link& link = *links_[rank];
   Header header = headerFor(link, Kind::slot);
   header.end = end;
-  header.number = position;
-  ++link.slotsSent;
+  header.number = slots.first;
+  header.slots = slots.count;
+  link.slotsSent += slots.count;
   link.lastSentMillis = nowMillis();
-  const uint64_t cookie = uint64_t{own.number} << (kPositionBits + 12) | uint64_t{own.tag & 0xfff} << kPositionBits |
-                          (position & kPositionMask);
-  transport().send(rank, bytesOfObject(header), payload, cookie);
+  transport().send(rank, bytesOfObject(header), payload, cookieOf(own, slots));
 }
 
 void Links::sendCredit(uint32_t rank, EndName end, uint64_t freed) {
@@ -123,8 +130,8 @@ void Links::received(std::span<const uint8_t> bytes, std::span<const uint8_t> pa
   link.lastHeardMillis = nowMillis();
   switch (header.kind) {
     case Kind::slot:
-      ++link.slotsReceived;
-      receiver_.receivedSlot(header.from, header.end, header.number, payload);
+      link.slotsReceived += header.slots;
+      receiver_.receivedSlots(header.from, header.end, {header.number, header.slots}, payload);
       break;
     case Kind::credits:
       for (; payload.size() >= sizeof(Credit); payload = payload.subspan(sizeof(Credit))) {
@@ -162,9 +169,10 @@ void Links::takeNote(uint32_t from, uint64_t number, std::span<const uint8_t> pa
 
 void Links::sent(uint64_t cookie) {
   if ((cookie & kIsKept) == 0) {
-    const EndName own{static_cast<uint32_t>(cookie >> (kPositionBits + 12)),
-                      static_cast<uint32_t>(cookie >> kPositionBits & 0xfff)};
-    return receiver_.sentSlot(own, cookie & kPositionMask);
+    const uint64_t above = cookie >> kPositionBits, name = above >> kCountBits;
+    const EndName own{static_cast<uint32_t>(name >> kTagBits), static_cast<uint32_t>(name & kTagMask)};
+    const auto count = static_cast<uint32_t>(above & ((uint64_t{1} << kCountBits) - 1));
+    return receiver_.sentSlots(own, {cookie & kPositionMask, count});
   }
   const auto kept = kept_.find(cookie);
   if (kept == kept_.end()) return;

@@ -2,9 +2,10 @@
 // This process's links to the processes on other machines, one each: what goes over them, who is still there, and that
 // nobody else's messages are taken for theirs.
 //
-// Four kinds of messages. Data fills one slot of a connector. Credits say how far slots have been freed. Notes are what
-// registration and leaving tell; they arrive in the order in which they were sent. A beat says only that this process
-// lives. Every message carries the link's token, which only who knows the job's secret can derive.
+// Four kinds of messages. Data fills slots of a connector, as many as lie behind one another: a message costs as much
+// as tens of kilobytes. Credits say how far slots have been freed. Notes are what registration and leaving tell; they
+// arrive in the order in which they were sent. A beat says only that this process lives. Every message carries the
+// link's token, which only who knows the job's secret can derive.
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -26,24 +27,33 @@ struct EndName {
   uint32_t tag = 0;
 };
 
+/// Slots of a connector, one behind the other.
+struct SlotRange {
+  uint64_t first = 0;  // position
+  uint32_t count = 1;
+};
+
 class Links final : private Transport::Events {
  public:
   class Receiver {
    public:
     virtual ~Receiver() = default;
-    virtual void receivedSlot(uint32_t from, EndName end, uint64_t position, std::span<const uint8_t> payload) = 0;
+    /// @param payload whole slots but for the last
+    virtual void receivedSlots(uint32_t from, EndName end, SlotRange slots, std::span<const uint8_t> payload) = 0;
     virtual void receivedCredit(uint32_t from, EndName end, uint64_t freed) = 0;
     virtual void receivedNote(uint32_t from, std::span<const uint8_t> note) = 0;
-    /// The memory of a slot that was sent may be used again.
-    virtual void sentSlot(EndName own, uint64_t position) = 0;
+    /// The memory of slots that were sent may be used again. @param slots low bits of the first one's position
+    virtual void sentSlots(EndName own, SlotRange slots) = 0;
     virtual void lostLink(uint32_t rank, Presence presence) = 0;
   };
 
   Links(Network& network, uint32_t rank, uint32_t muteMillis, Receiver& receiver);
   ~Links() override;
 
-  /// @param own this process's end, for sentSlot().
-  void sendSlot(uint32_t rank, EndName end, uint64_t position, std::span<const uint8_t> payload, EndName own);
+  static constexpr uint32_t kMostSlots = 255;  // of a message
+  static constexpr uint64_t kPositionBits = 20;
+  /// @param own this process's end, for sentSlots().
+  void sendSlots(uint32_t rank, EndName end, SlotRange slots, std::span<const uint8_t> payload, EndName own);
   void sendCredit(uint32_t rank, EndName end, uint64_t freed);
   void sendNote(uint32_t rank, std::vector<uint8_t> note);
   /// Credits and beats that are due.
@@ -68,9 +78,9 @@ class Links final : private Transport::Events {
     uint32_t magic;
     uint32_t kind;
     uint32_t from;
-    EndName end;  // of a slot: the receiver's
-    uint32_t reserved;
-    uint64_t number;  // of a slot: its position; of a note: how many were before it
+    EndName end;      // of slots: the receiver's
+    uint32_t slots;   // how many
+    uint64_t number;  // of slots: the first one's position; of a note: how many were before it
     Token token;
   };
   static_assert(sizeof(Header) <= Transport::kMostHeaderBytes);

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,8 +21,10 @@ constexpr int kRetryMillis = 1;      // where the segment's lock is taken
 constexpr int kAgreeingMillis = 10;  // what ranks of this machine do in an agreement shows in memory only
 constexpr int kMostProgress = 64;    // of what comes in, before looking what is to go out
 // Where a daemon can't call: how long the proxy goes on looking without a pause when nothing moves, then with a short
-// one, then with a longer one, so that a run that waits for hours takes next to nothing of a core.
-constexpr uint64_t kHotMicros = 100, kWarmMicros = 1'000'000;
+// one, then with a longer one, so that a run that waits for hours takes next to nothing of a core. A pause costs
+// whoever waits for what comes in it more than its length; so there is none for long where each proxy may have a core.
+constexpr uint64_t kHotMicros = 1000, kHotMicrosInCrowd = 100, kWarmMicros = 1'000'000;
+constexpr uint32_t kCoresEach = 3;  // the program's, the daemon's or watcher's, and the proxy's
 constexpr uint64_t kNapNanos = 50'000, kLongNapNanos = 1'000'000;
 
 }  // namespace
@@ -91,6 +94,11 @@ void Proxy::notify() {
 }
 
 void Proxy::run() {
+  prctl(PR_SET_TIMERSLACK, 1000);  // else a nap is twice as long
+  uint32_t locals = 0;
+  for (uint32_t r = 0; r < segment_->ranks(); ++r) locals += segment_->isLocal(r) ? 1 : 0;
+  const bool isCrowd = std::thread::hardware_concurrency() < kCoresEach * locals;
+  hotTicks_ = ticksOf(isCrowd ? kHotMicrosInCrowd : kHotMicros);
   lastLoop_ = nowMillis();
   for (;;) {
     const bool wasNotified = state_.exchange(State::looking, order::acqRel) == State::notified;
@@ -138,7 +146,7 @@ bool Proxy::work(uint64_t now) {
 void Proxy::rest() {
   const uint64_t idle = readTicks() - movedAt_;
   if (isAnyUnderWay_) {
-    if (idle < ticksOf(kHotMicros)) return cpuPause();
+    if (idle < hotTicks_) return cpuPause();
     return sleep(idle < ticksOf(kWarmMicros) ? kNapNanos : kLongNapNanos);
   }
   const int millis = isAgreeing() ? kAgreeingMillis : static_cast<int>(links_->beatMillis());
@@ -176,10 +184,10 @@ bool Proxy::send(RemoteEnd& end) {
   const uint64_t tail = end.connector.memory->tail.load(order::acquire);
   if (end.moved == tail) return false;
   while (end.moved < tail) {
-    const uint64_t position = end.moved++;
-    const std::span<const uint8_t> payload(end.connector.slotAt(position), end.bytes.at(position, end.connector));
-    ++end.underWay;
-    links_->sendSlot(end.rank, end.theirs, position, payload, end.own);
+    const SlotRange slots = end.nextRange(tail);
+    end.moved += slots.count;
+    end.underWay += slots.count;
+    links_->sendSlots(end.rank, end.theirs, slots, end.payloadOf(slots), end.own);
   }
   return true;
 }
@@ -198,10 +206,10 @@ RemoteEnd* Proxy::endOf(EndName name) {
   return end->own.tag == name.tag ? end : nullptr;
 }
 
-void Proxy::receivedSlot(uint32_t from, EndName name, uint64_t position, std::span<const uint8_t> payload) {
+void Proxy::receivedSlots(uint32_t from, EndName name, SlotRange slots, std::span<const uint8_t> payload) {
   RemoteEnd* const end = endOf(name);
   // None: of a collective that was aborted here, or isn't registered any more.
-  if (end != nullptr && end->rank == from && end->put(position, payload)) hasDelivered_ = true;
+  if (end != nullptr && end->rank == from && end->put(slots, payload)) hasDelivered_ = true;
 }
 
 void Proxy::receivedCredit(uint32_t from, EndName name, uint64_t freed) {
@@ -212,14 +220,16 @@ void Proxy::receivedCredit(uint32_t from, EndName name, uint64_t freed) {
   hasDelivered_ = true;
 }
 
-void Proxy::sentSlot(EndName own, uint64_t position) {
+void Proxy::sentSlots(EndName own, SlotRange slots) {
   if (own.number >= ends_.size() || !ends_[own.number]) return;
   RemoteEnd& end = *ends_[own.number];
-  --end.underWay;
-  // The cookie has the position's low bits: it is one of those not yet done.
+  end.underWay -= slots.count;
+  // It has the position's low bits: it is one of those not yet done.
   const uint64_t base = end.done.end();
-  const uint64_t whole = base + ((position - base) & ((uint64_t{1} << 20) - 1));
-  if (end.done.isAhead(whole)) end.done.mark(whole);
+  const uint64_t first = base + ((slots.first - base) & ((uint64_t{1} << Links::kPositionBits) - 1));
+  for (uint64_t position = first; position < first + slots.count; ++position) {
+    if (end.done.isAhead(position)) end.done.mark(position);
+  }
   end.free();
   hasDelivered_ = true;
 }

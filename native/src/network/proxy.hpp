@@ -106,10 +106,10 @@ class Proxy final : public Links::Receiver {
     Note note;
   };
 
-  void receivedSlot(uint32_t from, EndName end, uint64_t position, std::span<const uint8_t> payload) override;
+  void receivedSlots(uint32_t from, EndName end, SlotRange slots, std::span<const uint8_t> payload) override;
   void receivedCredit(uint32_t from, EndName end, uint64_t freed) override;
   void receivedNote(uint32_t from, std::span<const uint8_t> note) override;
-  void sentSlot(EndName own, uint64_t position) override;
+  void sentSlots(EndName own, SlotRange slots) override;
   void lostLink(uint32_t rank, Presence presence) override;
 
   void run();
@@ -200,6 +200,7 @@ class Proxy final : public Links::Receiver {
   bool hasDelivered_ = false;
   bool isAnyUnderWay_ = false;  // as mayPublish() said
   uint64_t movedAt_ = 0;        // in ticks: when anything moved last
+  uint64_t hotTicks_ = 0;       // for so long behind that it looks without a pause
   uint64_t agreedTo_ = 0;       // the last decision that it has passed on
   uint64_t lastTold_ = 0;
   uint64_t lastLoop_ = 0;

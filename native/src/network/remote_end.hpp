@@ -72,10 +72,17 @@ struct RemoteEnd {
   uint32_t underWay = 0;  // slots that the link still reads
   DonePositions done;     // of a sender: slots that the link has let go; of a receiver: those that came
 
-  /// What has come for this receiver. @return whether it belongs there.
-  bool put(uint64_t position, std::span<const uint8_t> payload);
+  /// Of a sender's slots up to `tail`, those that go in one message: full ones that lie behind one another, and one
+  /// more.
+  SlotRange nextRange(uint64_t tail) const;
+  std::span<const uint8_t> payloadOf(SlotRange slots) const;
+  /// What has come for this receiver. @return whether any of it belongs there.
+  bool put(SlotRange slots, std::span<const uint8_t> payload);
   /// Passes on to the sender what is free here and there.
   void free();
+
+ private:
+  bool putOne(uint64_t position, uint64_t head, std::span<const uint8_t> payload);
 };
 
 }  // namespace dfccl

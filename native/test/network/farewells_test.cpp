@@ -30,7 +30,7 @@ class Parting final : private Links::Receiver {
   size_t slots = 0;
 
  private:
-  void receivedSlot(uint32_t, EndName, uint64_t, std::span<const uint8_t>) override { ++slots; }
+  void receivedSlots(uint32_t, EndName, SlotRange, std::span<const uint8_t>) override { ++slots; }
   void receivedCredit(uint32_t, EndName, uint64_t) override {}
   void receivedNote(uint32_t from, std::span<const uint8_t> bytes) override {
     const std::optional<Note> note = decodeNote(bytes, from);
@@ -38,7 +38,7 @@ class Parting final : private Links::Receiver {
     if (note->kind == NoteKind::goodbye) farewells.heardGoodbye(from, note->value);
     if (note->kind == NoteKind::farewell) farewells.heardAnswer(from);
   }
-  void sentSlot(EndName, uint64_t) override {}
+  void sentSlots(EndName, SlotRange) override {}
   void lostLink(uint32_t, Presence) override {}
 };
 
@@ -50,7 +50,7 @@ TEST_CASE("a goodbye is answered once every slot sent before it has come, howeve
   for (size_t overtaken = 0; overtaken <= kSlots; ++overtaken) {
     CAPTURE(overtaken);
     Parting leaver(0, key), stayer(1, key);
-    for (uint64_t i = 0; i < kSlots; ++i) leaver.side.links->sendSlot(1, {0, 1}, i, {}, {0, 1});
+    for (uint64_t i = 0; i < kSlots; ++i) leaver.side.links->sendSlots(1, {0, 1}, {i}, {}, {0, 1});
     leaver.farewells.say();
     std::vector<FakeTransport::Message> messages = leaver.takeSent();
     REQUIRE(messages.size() == kSlots + 1);
@@ -72,7 +72,7 @@ TEST_CASE("a goodbye is answered once every slot sent before it has come, howeve
 TEST_CASE("who leaves also waits until the other's goodbye is answered, and for nobody whose link is lost") {
   const Digest key = randomDigest();
   Parting a(0, key), b(1, key);
-  b.side.links->sendSlot(0, {0, 1}, 0, {}, {0, 1});
+  b.side.links->sendSlots(0, {0, 1}, {0}, {}, {0, 1});
   a.farewells.say();
   b.farewells.say();
   const std::vector<FakeTransport::Message> fromB = b.takeSent();  // a slot, then a goodbye

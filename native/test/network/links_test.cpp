@@ -17,12 +17,12 @@ using namespace dfccl::test;
 namespace {
 
 struct Heard final : Links::Receiver {
-  void receivedSlot(uint32_t, EndName end, uint64_t position, std::span<const uint8_t> payload) override {
-    slots.push_back({end.number, position, payload.size()});
+  void receivedSlots(uint32_t, EndName end, SlotRange range, std::span<const uint8_t> payload) override {
+    slots.push_back({end.number, range.first, payload.size()});
   }
   void receivedCredit(uint32_t, EndName end, uint64_t freed) override { credits.push_back({end.number, freed}); }
   void receivedNote(uint32_t, std::span<const uint8_t> note) override { notes.push_back(note[0]); }
-  void sentSlot(EndName own, uint64_t position) override { sent.push_back({own.number, position}); }
+  void sentSlots(EndName own, SlotRange range) override { sent.push_back({own.number, range.first}); }
   void lostLink(uint32_t rank, Presence presence) override { lost.push_back({rank, presence}); }
 
   std::vector<std::tuple<uint32_t, uint64_t, size_t>> slots;
@@ -83,7 +83,7 @@ TEST_CASE(
   const Digest key = randomDigest();
   HearingSide a(0, key), b(1, key), stranger(0, randomDigest());
   stranger.links->sendNote(1, {7});
-  stranger.links->sendSlot(1, {0, 1}, 0, {}, {0, 1});
+  stranger.links->sendSlots(1, {0, 1}, {0}, {}, {0, 1});
   stranger.transport->deliverTo(*b.transport);
   b.links->sendNote(0, {8});
   b.transport->deliverTo(*b.transport);
@@ -133,44 +133,94 @@ TEST_CASE("what a slow link holds back stays bounded: one message of credits and
   CHECK(b.heard.credits.back() == std::pair<uint32_t, uint64_t>{3, 1000});
 }
 
-TEST_CASE("slots that come in any order are published in theirs, and none where there is no room for it") {
-  constexpr uint32_t kSlots = 4, kBytes = 128;
-  std::vector<uint8_t> memory(kSlots * kBytes);
+namespace {
+
+/// An end of a connection with four slots in memory of its own, of a program without steps: all of a slot travels.
+struct FourSlots {
+  static constexpr uint32_t kSlots = 4, kBytes = 128;
+
+  explicit FourSlots(bool isSend)
+      : memory(kSlots * kBytes),
+        end{nullptr,
+            {&counters, memory.data(), kSlots, kBytes, &counters},
+            Protocol::simple,
+            isSend,
+            1,
+            0,
+            SlotBytes(program(), 0),
+            {},
+            {},
+            true,
+            0,
+            0,
+            0,
+            DonePositions(kSlots)} {}
+
+  static const BoundProgram& program() {
+    static const ConnectionRecord connection{0, 0, 0, 0};
+    static const BlockRecord block{0, 0, {}};
+    static const BoundProgram made = [] {
+      BoundProgram empty{};
+      empty.connections = {&connection, 1};
+      empty.blocks = {&block, 1};
+      return empty;
+    }();
+    return made;
+  }
+  uint64_t tail() const { return counters.tail.load(order::relaxed); }
+
+  std::vector<uint8_t> memory;
   ConnectorMemory counters{};
-  BoundProgram program{};
-  const ConnectionRecord connection{0, 0, 0, 0};
-  const BlockRecord block{0, 0, {}};
-  program.connections = {&connection, 1};
-  program.blocks = {&block, 1};
-  RemoteEnd end{nullptr,
-                {&counters, memory.data(), kSlots, kBytes, &counters},
-                Protocol::simple,
-                false,
-                1,
-                0,
-                SlotBytes(program, 0),
-                {},
-                {},
-                true,
-                0,
-                0,
-                0,
-                DonePositions(kSlots)};
-  const std::vector<uint8_t> payload(kBytes, 42);
-  CHECK(end.put(2, payload));
-  CHECK(end.put(1, payload));
-  CHECK(counters.tail.load(order::relaxed) == 0);
-  CHECK(end.put(0, payload));
-  CHECK(counters.tail.load(order::relaxed) == 3);
-  CHECK_FALSE(end.put(1, payload));                           // again
-  CHECK_FALSE(end.put(4, payload));                           // its place is still another's
-  CHECK_FALSE(end.put(3, std::vector<uint8_t>(kBytes + 1)));  // more than a slot holds
-  CHECK_FALSE(end.put(uint64_t{1} << 63, payload));           // nonsense
-  counters.head.store(1, order::relaxed);
-  CHECK(end.put(4, payload));
-  CHECK(end.put(3, payload));
-  CHECK(counters.tail.load(order::relaxed) == 5);
-  CHECK(memory[0] == 42);
+  RemoteEnd end;
+};
+
+}  // namespace
+
+TEST_CASE("slots that come in any order are published in theirs, and none where there is no room for it") {
+  FourSlots receiver(false);
+  RemoteEnd& end = receiver.end;
+  const std::vector<uint8_t> payload(FourSlots::kBytes, 42);
+  CHECK(end.put({2}, payload));
+  CHECK(end.put({1}, payload));
+  CHECK(receiver.tail() == 0);
+  CHECK(end.put({0}, payload));
+  CHECK(receiver.tail() == 3);
+  CHECK_FALSE(end.put({1}, payload));                                      // again
+  CHECK_FALSE(end.put({4}, payload));                                      // its place is still another's
+  CHECK_FALSE(end.put({3}, std::vector<uint8_t>(FourSlots::kBytes + 1)));  // more than a slot holds
+  CHECK_FALSE(end.put({uint64_t{1} << 63}, payload));                      // nonsense
+  receiver.counters.head.store(1, order::relaxed);
+  CHECK(end.put({4}, payload));
+  CHECK(end.put({3}, payload));
+  CHECK(receiver.tail() == 5);
+  CHECK(receiver.memory[0] == 42);
+}
+
+TEST_CASE("full slots that lie behind one another go in one message, up to where the memory ends") {
+  FourSlots sender(true), receiver(false);
+  for (size_t i = 0; i < sender.memory.size(); ++i) sender.memory[i] = static_cast<uint8_t>(i / FourSlots::kBytes + 1);
+  const auto rangeTo = [&](uint64_t tail) {
+    const SlotRange range = sender.end.nextRange(tail);
+    return std::pair{range.first, range.count};
+  };
+  CHECK(rangeTo(3) == std::pair<uint64_t, uint32_t>{0, 3});
+  CHECK(receiver.end.put({0, 3}, sender.end.payloadOf({0, 3})));
+  CHECK(receiver.tail() == 3);
+  CHECK(std::equal(receiver.memory.begin(), receiver.memory.begin() + 3 * FourSlots::kBytes, sender.memory.begin()));
+  sender.end.moved = 3;
+  CHECK(rangeTo(6) == std::pair<uint64_t, uint32_t>{3, 1});
+  sender.end.moved = 4;
+  CHECK(rangeTo(6) == std::pair<uint64_t, uint32_t>{4, 2});
+  // What is none, and what doesn't fit its number of slots.
+  const std::vector<uint8_t> payload(3 * FourSlots::kBytes);
+  CHECK_FALSE(receiver.end.put({3, 0}, payload));
+  CHECK_FALSE(receiver.end.put({3, 5}, payload));
+  CHECK_FALSE(receiver.end.put({3, 2}, payload));
+  CHECK_FALSE(receiver.end.put({3, 4}, std::vector<uint8_t>(2 * FourSlots::kBytes)));
+  CHECK(receiver.tail() == 3);
+  // Those that there is no room for are left out.
+  CHECK(receiver.end.put({3, 3}, payload));
+  CHECK(receiver.tail() == 4);
 }
 
 TEST_CASE("of a slot travels what the program puts in, of LL once in 2^30 positions all of it") {

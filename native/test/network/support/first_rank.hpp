@@ -29,10 +29,10 @@ inline std::shared_ptr<Segment> segmentFor(const WorldOptions& options) {
 /// Another rank, of which only what it says is there.
 struct Speaker final : Links::Receiver {
   Speaker(uint32_t rank, const Digest& key) : side(rank, key, *this, 3'600'000, kRanks) {}
-  void receivedSlot(uint32_t, EndName, uint64_t, std::span<const uint8_t>) override {}
+  void receivedSlots(uint32_t, EndName, SlotRange, std::span<const uint8_t>) override {}
   void receivedCredit(uint32_t, EndName, uint64_t) override {}
   void receivedNote(uint32_t, std::span<const uint8_t>) override {}
-  void sentSlot(EndName, uint64_t) override {}
+  void sentSlots(EndName, SlotRange) override {}
   void lostLink(uint32_t, Presence) override {}
 
   Side side;
