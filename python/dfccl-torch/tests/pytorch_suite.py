@@ -113,10 +113,13 @@ if arguments.as_nccl:
         "test_DistributedDataParallel": "a loaded model with a static graph adds nothing up, with Gloo neither; torch 2.13 skips it on Linux",
         "test_batch_isend_irecv_self_nccl": "rank 0 alone has an operation on a GPU, and the first waits for all ranks' first",
         "test_ddp_profiling_execution_trace": "wants the backend to be called nccl",
+        "test_monitored_barrier_allreduce_hang": "wants the sentence of ProcessGroupNCCL's timeout; ours names the missing rank",
+        "test_monitored_barrier_allreduce_hang_wait_all_ranks": "as test_monitored_barrier_allreduce_hang",
     }
     if torch.cuda._device_count_nvml() < int(arguments.ranks):
         EXCEPTIONS["test_ddp_device"] = "wants a device whose number is the rank's, which ranks that share one haven't got"
         EXCEPTIONS["test_ddp_logging_data_gpu"] = "as test_ddp_device"
+        EXCEPTIONS["test_nccl_high_priority_stream"] = "makes a group of NCCL's own, which refuses ranks that share a GPU"
 
 
 class TestDfccl(distributed_test.TestDistBackend, distributed_test.DistributedTest._DistTestBase):
