@@ -31,17 +31,19 @@ class ConnectedStep {
     const size_t payloadBytes = stride * step_.count;
     const bool recvPayload = receives_ && !isReceivedDirectly() && step_.count != 0;
     const bool sendPayload = sends_ && !isSentDirectly() && step_.count != 0;
+    const uint64_t recvAt = receives_ ? from->receivePosition() : 0;
+    const uint64_t sendAt = sends_ ? to->sendPosition() : 0;
 
     // The vote: nothing is written before everything this slice needs is there.
     if (Rules::voteBeforeWrite) {
-      if (receives_ && !hasArrived(*from, payloadBytes, !recvPayload)) return false;
-      if (sends_ && Rules::credits && !to->hasCredit()) return false;
+      if (receives_ && !hasArrived(*from, recvAt, payloadBytes, !recvPayload)) return false;
+      if (sends_ && Rules::credits && !to->hasCredit(sendAt)) return false;
     }
 
     const bool framed = isFramed(protocol_);
     uint8_t* received = nullptr;
     if (recvPayload) {
-      uint8_t* slot = from->slotAt(from->receivePosition());
+      uint8_t* slot = from->slotAt(recvAt);
       received = slot;
       if (framed) {
         received = slice_.platform.receiveStaging(payloadBytes);
@@ -49,16 +51,16 @@ class ConnectedStep {
       }
     }
     uint8_t* outgoing = nullptr;
-    if (sendPayload) outgoing = framed ? slice_.platform.sendStaging(payloadBytes) : to->slotAt(to->sendPosition());
+    if (sendPayload) outgoing = framed ? slice_.platform.sendStaging(payloadBytes) : to->slotAt(sendAt);
 
     for (uint32_t i = 0; i < step_.count; ++i) moveChunk(i, stride, received, outgoing, budgetBytes);
     // Control: an engine that moves first and looks afterwards repeats the whole slice when it turns out to be stuck.
     if (!Rules::voteBeforeWrite) {
-      if (receives_ && !hasArrived(*from, payloadBytes, !recvPayload)) return false;
-      if (sends_ && Rules::credits && !to->hasCredit()) return false;
+      if (receives_ && !hasArrived(*from, recvAt, payloadBytes, !recvPayload)) return false;
+      if (sends_ && Rules::credits && !to->hasCredit(sendAt)) return false;
     }
-    if (sends_) send(*to, outgoing, sendPayload ? payloadBytes : 0);
-    if (receives_) from->releaseSlot();
+    if (sends_) send(*to, sendAt, outgoing, sendPayload ? payloadBytes : 0);
+    if (receives_) from->releaseSlot(recvAt);
     return true;
   }
 
@@ -66,14 +68,19 @@ class ConnectedStep {
   DFCCL_HD bool isReceivedDirectly() const { return (step_.flags & kDirectRecv) != 0; }
   DFCCL_HD bool isSentDirectly() const { return (step_.flags & kDirectSend) != 0; }
 
-  DFCCL_HD bool hasArrived(const Connector& from, size_t payloadBytes, bool signalOnly) const {
-    if (!isFramed(protocol_)) return slice_.platform.poll([&] { return from.isPublished(); });
+  DFCCL_HD bool hasArrived(const Connector& from, uint64_t position, size_t payloadBytes, bool signalOnly) const {
+    if (!isFramed(protocol_)) {
+      // Counters in common are on the other side of a bus, on a GPU: while a look goes there and back a task of another
+      // run may have its turn.
+      if (from.memory == from.theirs) return from.isPublished(position);
+      return slice_.platform.poll([&] { return from.isPublished(position); });
+    }
     return slice_.platform.hasArrived(protocol_, from, signalOnly ? 0 : payloadBytes);
   }
 
-  DFCCL_HD void send(const Connector& to, const uint8_t* payload, size_t bytes) const {
+  DFCCL_HD void send(const Connector& to, uint64_t position, const uint8_t* payload, size_t bytes) const {
     if (isFramed(protocol_)) slice_.platform.pack(protocol_, to, payload, bytes);
-    to.publishSlot();
+    to.publishSlot(position);
   }
 
   DFCCL_HD bool readsLocal() const {

@@ -35,22 +35,23 @@ struct Connector {
   DFCCL_HD uint64_t sendPosition() const { return memory->tail.load(order::relaxed); }     // sender only
   DFCCL_HD uint64_t receivePosition() const { return memory->head.load(order::relaxed); }  // receiver only
 
+  // What follows takes this end's own position, which its caller has looked up once: where the counters are on the
+  // other side of a bus, each look costs a microsecond.
+
   /// Sender: is a slot free? Pairs with releaseSlot(): whoever sees the slot freed may overwrite it.
-  DFCCL_HD bool hasCredit() const { return sendPosition() - memory->head.load(order::acquire) < slotCount; }
-  /// Sender: the slot at sendPosition() is filled (Simple), or its flags are (the others, where tail is private).
-  DFCCL_HD void publishSlot() const {
-    const uint64_t next = sendPosition() + 1;
-    theirs->tail.store(next, order::release);
-    if (theirs != memory) memory->tail.store(next, order::relaxed);
+  DFCCL_HD bool hasCredit(uint64_t position) const { return position - memory->head.load(order::acquire) < slotCount; }
+  /// Sender: the slot is filled (Simple), or its flags are (the others, where tail is private).
+  DFCCL_HD void publishSlot(uint64_t position) const {
+    theirs->tail.store(position + 1, order::release);
+    if (theirs != memory) memory->tail.store(position + 1, order::relaxed);
   }
-  /// Receiver: done with the slot at receivePosition().
-  DFCCL_HD void releaseSlot() const {
-    const uint64_t next = receivePosition() + 1;
-    theirs->head.store(next, order::release);
-    if (theirs != memory) memory->head.store(next, order::relaxed);
+  /// Receiver: done with the slot.
+  DFCCL_HD void releaseSlot(uint64_t position) const {
+    theirs->head.store(position + 1, order::release);
+    if (theirs != memory) memory->head.store(position + 1, order::relaxed);
   }
-  /// Receiver, Simple and bare signals: has the slot at receivePosition() been published?
-  DFCCL_HD bool isPublished() const { return memory->tail.load(order::acquire) != receivePosition(); }
+  /// Receiver, Simple and bare signals: has the slot been published?
+  DFCCL_HD bool isPublished(uint64_t position) const { return memory->tail.load(order::acquire) != position; }
 };
 
 }  // namespace dfccl
