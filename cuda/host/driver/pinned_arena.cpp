@@ -25,7 +25,8 @@ uint8_t* PinnedArena::allocate(size_t bytes) {
         dfcclOutOfMemory,
         "Of the host's memory for what goes to other machines, " + std::to_string(used_) + " of " +
             std::to_string(capacity_) + " bytes are used, and " + std::to_string(size) + " more don't fit.",
-        "Unregister collectives that are done, or open the world with a larger arena, of which it is a quarter.",
+        "Unregister collectives that are done; or open the world with a larger arena, of which it is half, up to "
+        "512 MiB.",
         {{"bytes", std::to_string(size)}, {"used", std::to_string(used_)}});
   }
   uint8_t* const block = memory_.take(size);

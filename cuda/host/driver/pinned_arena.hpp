@@ -18,7 +18,7 @@ class PinnedArena {
   uint8_t* allocate(size_t bytes);
   /// @pre `bytes` is what was asked for, and nobody writes there any more.
   void free(uint8_t* block, size_t bytes);
-  size_t usedBytes() const { return used_; }
+  size_t freeBytes() const { return capacity_ - used_; }
 
  private:
   PinnedMemory memory_;

@@ -43,7 +43,8 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
   ownWindows_.windowOf(reinterpret_cast<uint64_t>(arena.base()));
   if (options.network) {
     machines_ = std::make_unique<OtherMachines>(options, rank(own_).queues(), bell(), [this] {
-      if (incompleteCount_.load(order::acquire) != 0) PeerWatch::alarm(*segment_);
+      // Each process hears it for itself.
+      if (incompleteCount_.load(order::acquire) != 0) PeerWatch::alarm(*segment_, own_);
     });
   }
   mapper_ = std::thread([this] { mapPeers(); });
@@ -57,6 +58,7 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
 JoinedGpuWorld::~JoinedGpuWorld() { stop(); }
 
 void JoinedGpuWorld::stop() {
+  const bool isFirst = watch_.has_value();
   watch_.reset();
   stopping_.store(1, order::seqCst);
   PeerWatch::alarm(*segment_);
@@ -65,9 +67,9 @@ void JoinedGpuWorld::stop() {
   for (const Freed& freed : freed_) freeLater(own_, freed.memory);
   freed_.clear();
   // What was given up last, the others hear before this rank's goodbye.
-  if (machines_) checkPeers();
+  if (machines_ && isFirst) checkPeers();
   GpuWorld::stop();
-  if (machines_) {
+  if (machines_ && isFirst) {
     const std::lock_guard lock(mutex());
     mirror();
   }
@@ -127,26 +129,24 @@ std::shared_ptr<JoinedRegistration> JoinedGpuWorld::join(const CollectiveSpec& s
   std::optional<uint32_t> generation;
   if (spansMachines(spec)) generation = machines_->generationFor(spec, digest);
   const std::shared_ptr<SharedRegistration> shared = directory_.registrationFor(spec, member, digest, generation);
-  const auto dropUnused = [&] {
-    if (shared->isAbandoned()) directory_.drop(*shared);
-  };
   try {
     shared->joinOnDevice(member, own->index(), own->facts().packed());
   } catch (...) {
-    dropUnused();
+    if (shared->isAbandoned()) directory_.drop(*shared);
     throw;
   }
   auto registration = std::make_shared<JoinedRegistration>(shared, member, std::move(own));
   if (!generation) return registration;
+  departed_.reserve(departed_.size() + 1);
   try {
     machines_->bind(*registration, spec, digest, segment_->records(own_)[registration->own().index()]);
   } catch (...) {
-    // Others of this machine may count on it already.
+    // Others of this machine may count on it already, and have seen where its memory is.
     registration->poison(own_);
+    registration->own().leave(0);
     shared->leave(member, Departure::forGood, 0);
-    shared->finishLeaving(member);
+    departed_.push_back(registration);
     PeerWatch::alarm(*segment_);
-    dropUnused();
     throw;
   }
   return registration;
@@ -244,6 +244,13 @@ std::vector<LostRank> JoinedGpuWorld::lostFor(uint32_t rank, uint32_t index) {
   const bool isKnown = std::ranges::any_of(lost, [&](const LostRank& one) { return one.rank == member; });
   if (presence != Presence::joined && !isKnown) lost.push_back({member, presence});
   return lost;
+}
+
+/// Of the pool that is scarcer.
+uint64_t JoinedGpuWorld::freeMemoryBytes(uint32_t rank) const {
+  const uint64_t ofArena = GpuWorld::freeMemoryBytes(rank);
+  const std::lock_guard lock(mutex());
+  return machines_ ? std::min(ofArena, machines_->freeBytes()) : ofArena;
 }
 
 std::optional<std::vector<uint32_t>> JoinedGpuWorld::agreeOnSurvivors() {

@@ -33,6 +33,7 @@ class JoinedGpuWorld final : public GpuWorld {
   std::vector<LostRank> lostFor(uint32_t rank, uint32_t index) override;
   std::optional<std::vector<uint32_t>> agreeOnSurvivors() override;
   std::vector<uint32_t> awaitedByAgreement() override;
+  uint64_t freeMemoryBytes(uint32_t rank) const override;
   size_t remoteBytesOf(uint32_t) override { return machines_ ? machines_->bytes() : 0; }
   std::string whyAborted(uint32_t rank, uint32_t index) override;
   void stop() override;

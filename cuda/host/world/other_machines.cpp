@@ -7,19 +7,20 @@
 namespace dfccl::gpu {
 namespace {
 
-constexpr size_t kMostPinnedBytes = size_t{256} << 20;
+constexpr size_t kMostPinnedBytes = size_t{512} << 20;
 
-/// Of a rank. What it registers takes as much of its arena, and more.
+/// Of a rank. What it registers takes some of its arena, too.
 size_t pinnedBytes(const GpuWorldOptions& options) {
-  return std::min(options.rank.arenaBytes / 4, kMostPinnedBytes) / 128 * 128;
+  return std::min(options.rank.arenaBytes / 2, kMostPinnedBytes) / 128 * 128;
 }
 
 }  // namespace
 
-OtherMachines::OtherMachines(const GpuWorldOptions& options, RankQueues& queues, Bell& bell, std::function<void()> wake)
+OtherMachines::OtherMachines(const GpuWorldOptions& options, RankQueues& queues, Bell& bell, std::function<void()> news)
     : segment_(options.segment), bell_(bell), memory_(std::make_shared<PinnedArena>(pinnedBytes(options))) {
   Proxy::Hooks hooks;
-  hooks.wake = std::move(wake);
+  hooks.wake = [] {};  // its daemon polls
+  hooks.news = std::move(news);
   hooks.alarm = [segment = segment_.get()] { PeerWatch::alarm(*segment); };
   hooks.mayPublish = [this, &queues] { return isAnyBound_.load(order::acquire) != 0 && queues.hasClaimed(); };
   hooks.sleepers = &bell.sleepers();
@@ -30,6 +31,10 @@ OtherMachines::OtherMachines(const GpuWorldOptions& options, RankQueues& queues,
 void OtherMachines::stop() {
   bell_.setOther(nullptr);
   proxy_->stop();
+}
+
+uint64_t OtherMachines::freeBytes() const {
+  return isAnyBound_.load(order::acquire) != 0 ? memory_->freeBytes() : UINT64_MAX;
 }
 
 std::unique_ptr<RemoteConnectors> OtherMachines::connectorsOf(const CollectiveSpec& spec) const {

@@ -15,8 +15,8 @@ namespace dfccl::gpu {
 
 class OtherMachines {
  public:
-  /// @param wake something has come that registrations wait for. @throws Error dfcclOutOfMemory, dfcclSystemError
-  OtherMachines(const GpuWorldOptions& options, RankQueues& queues, Bell& bell, std::function<void()> wake);
+  /// @param news something has come that registrations may wait for. @throws Error dfcclOutOfMemory, dfcclSystemError
+  OtherMachines(const GpuWorldOptions& options, RankQueues& queues, Bell& bell, std::function<void()> news);
   ~OtherMachines() { stop(); }
   OtherMachines(const OtherMachines&) = delete;
   OtherMachines& operator=(const OtherMachines&) = delete;
@@ -27,6 +27,8 @@ class OtherMachines {
   void joinAgreement() { proxy_->joinAgreement(); }
   std::vector<uint32_t> awaitedByAgreement() { return proxy_->awaitedByAgreement(); }
   size_t bytes() const { return proxy_->bookBytes(); }
+  /// Of the host's memory for connectors, what is left; UINT64_MAX: nobody has asked for any. Under the world's mutex.
+  uint64_t freeBytes() const;
   /// Says goodbye, and waits for a while until everybody has what was sent to him.
   void stop();
 

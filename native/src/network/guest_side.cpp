@@ -73,7 +73,8 @@ class GuestSide final : public HostRendezvous {
   void open() {
     while (!tryOpen()) {
       if (millisUntil(deadline_) == 0)
-        throwRefused(dfcclTimeout, host_ + " did not come within " + secondsOf(options_) + ".", {0});
+        throwRefused(dfcclTimeout,
+                     host_ + " did not come within " + secondsOf(options_) + ", or isn't reached from here.", {0});
       checkCancelled(options_);
       poll(nullptr, 0, kRetryMillis);
     }

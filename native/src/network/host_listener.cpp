@@ -8,6 +8,14 @@ namespace dfccl::host_rendezvous {
 
 using namespace rendezvous;
 
+bool meansAnother(const std::string& host, const SocketAddress& here) {
+  if (!here.isLoopback() || host == "localhost") return false;
+  // A numeric address means the same everywhere.
+  const bool isNumeric =
+      host.find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos;
+  return !isNumeric;
+}
+
 HostListener::HostListener(const RendezvousOptions& options, const RendezvousPoint& point, Clock::time_point deadline)
     : options_(options), point_(point), rival_(options, point) {
   const std::string name = point.host + ":" + std::to_string(point.port);
@@ -34,7 +42,9 @@ bool HostListener::tryToListen() {
   addresses_ = resolve(point_.host, point_.port);
   errno = EADDRNOTAVAIL;
   for (const SocketAddress& address : addresses_) {
-    listener_ = listenOn(address);
+    const bool isProven = point_.secret.size() >= kFewestSecretBytes;
+    const bool isEverywhere = isProven && meansAnother(point_.host, address);
+    listener_ = listenOn(isEverywhere ? address.anyOfFamily(point_.port) : address);
     // A name that stands for something else here, such as a service's: with a secret, any address will do.
     mayBeElsewhere_ = listener_.get() < 0 && errno == EADDRNOTAVAIL && !point_.secret.empty();
     if (mayBeElsewhere_) listener_ = listenOn(address.anyOfFamily(point_.port));

@@ -5,6 +5,10 @@
 
 namespace dfccl::host_rendezvous {
 
+/// Whether a host's name that is a loopback address here is likely to be another one elsewhere, as where /etc/hosts has
+/// this machine's own name at 127.0.1.1.
+bool meansAnother(const std::string& host, const SocketAddress& here);
+
 /// Rank 0's socket at the job's address.
 class HostListener {
  public:

@@ -27,8 +27,6 @@ Digest host_rendezvous::keyOf(const std::string& secret, const Digest& hostRando
   return hmac(bytesOf(secret), {bytesOf("dfccl meeting of hosts 1"), hostRandom, guestRandom});
 }
 
-constexpr size_t kFewestSecretBytes = 16;
-
 std::unique_ptr<HostRendezvous> openHostRendezvous(const RendezvousOptions& options, const RendezvousPoint& point) {
   (void)hmac({}, {});  // says now if it can't be computed
   const std::vector<SocketAddress> addresses = resolve(point.host, point.port);

@@ -34,6 +34,9 @@ struct RendezvousPoint {
 /// What tells machines apart: processes with the same can share memory. A container with a network of its own is one.
 std::string hostIdentity();
 
+/// Of a secret that strangers can't guess.
+inline constexpr size_t kFewestSecretBytes = 16;
+
 class HostRendezvous {
  public:
   virtual ~HostRendezvous() = default;

@@ -8,7 +8,7 @@
 namespace dfccl {
 namespace {
 
-constexpr uint32_t kMagic = 0x31504644;  // "DFP1"
+constexpr uint32_t kMagic = 0x32504644;  // "DFP2"
 // Cookies of slots: how many, the end, and the low bits of the first one's position; no two in flight at an end are so
 // far apart.
 constexpr uint64_t kIsKept = uint64_t{1} << 63;

@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kGoodbyeMillis = 5000;
 constexpr int kRetryMillis = 1;      // where the segment's lock is taken
 constexpr int kAgreeingMillis = 10;  // what ranks of this machine do in an agreement shows in memory only
-constexpr int kMostProgress = 64;    // of what comes in, before looking what is to go out
+constexpr int kMostProgress = 16;    // of what comes in, before looking what is to go out
 // Where a daemon can't call: how long the proxy goes on looking without a pause when nothing moves, then with a short
 // one, then with a longer one, so that a run that waits for hours takes next to nothing of a core. A pause costs
 // whoever waits for what comes in it more than its length; so there is none for long where each proxy may have a core.
@@ -109,11 +109,12 @@ void Proxy::run() {
       const std::lock_guard lock(mutex_);
       if (isStopped_) return;
     }
-    if (hasMoved || wasNotified) movedAt_ = readTicks();
+    if (std::exchange(hasCarried_, false) || wasNotified) movedAt_ = readTicks();
     if (!hasMoved) rest();
   }
 }
 
+/// @return whether there may be more to do.
 bool Proxy::work(uint64_t now) {
   bool hasMoved = false;
   {
@@ -123,12 +124,13 @@ bool Proxy::work(uint64_t now) {
     links_->judge(now, now - lastLoop_ < std::max<uint64_t>(muteMillis_ / 2, 2 * links_->beatMillis()));
     lastLoop_ = now;
   }
-  hasMoved |= handleNotes();
+  hasCarried_ |= handleNotes();
   letRegistrationsGo();
   agree(now);
   {
     const std::lock_guard lock(mutex_);
-    hasMoved |= moveSlots();
+    hasCarried_ |= moveSlots();
+    isAnyBound_ = !registrations_.empty();
     tellProgress(now);
     for (auto& [rank, note] : std::exchange(outbox_, {})) links_->sendNote(rank, std::move(note));
     if (isStopping_) sayGoodbyes();
@@ -136,24 +138,31 @@ bool Proxy::work(uint64_t now) {
     links_->flush(now);
     if (isStopping_ && (farewells_->areOver() || now >= stopBy_)) isStopped_ = true;
   }
+  if (std::exchange(hasNews_, false) && hooks_.news) hooks_.news();
   if (std::exchange(hasDelivered_, false)) {
     hooks_.wake();
-    hasMoved = true;
+    hasCarried_ = true;
   }
-  return hasMoved;
+  return hasMoved || hasCarried_;
 }
 
+/// Nothing has moved.
 void Proxy::rest() {
-  const uint64_t idle = readTicks() - movedAt_;
-  if (isAnyUnderWay_) {
-    if (idle < hotTicks_) return cpuPause();
-    return sleep(idle < ticksOf(kWarmMicros) ? kNapNanos : kLongNapNanos);
-  }
   const int millis = isAgreeing() ? kAgreeingMillis : static_cast<int>(links_->beatMillis());
   const uint64_t nanos = static_cast<uint64_t>(inbox_.empty() ? millis : kRetryMillis) * 1'000'000;
-  if (hooks_.sleepers == nullptr) return sleep(nanos);
+  if (!hooks_.mayPublish) return sleep(nanos);
+  // The next run often comes soon, and to be asleep costs its submitter a call.
+  const uint64_t idle = readTicks() - movedAt_;
+  if (idle < hotTicks_) return cpuPause();
+  if (isAnyUnderWay_ && idle < ticksOf(kWarmMicros)) return sleep(kNapNanos);
+  // Where nothing is bound nothing is published, and whoever binds calls notify().
+  if (!isAnyBound_) return sleep(nanos);
   hooks_.sleepers->fetchAdd(1, order::seqCst);
-  if (!hooks_.mayPublish()) sleep(nanos);
+  if (isAnyUnderWay_) {
+    sleep(kLongNapNanos);
+  } else if (!hooks_.mayPublish()) {
+    sleep(nanos);
+  }
   hooks_.sleepers->fetchSub(1, order::seqCst);
 }
 

@@ -47,13 +47,15 @@ struct RemoteRegistration {
 class Proxy final : public Links::Receiver {
  public:
   struct Hooks {
-    std::function<void()> wake;   // the daemon has something to look at
+    std::function<void()> wake;   // the daemon has something to look at; may be called for each slot
     std::function<void()> alarm;  // some rank is gone, or something was aborted; must not wait for anything
     // Of a daemon that can't call notify(): whether it may publish something soon. Then the proxy looks again and
     // again. Where it says no, `sleepers` counts the proxy while it sleeps: whoever gives the daemon something to do
     // looks there afterwards, and calls notify(). Null: the daemon calls.
     std::function<bool()> mayPublish = nullptr;
     Atomic<uint32_t>* sleepers = nullptr;
+    // Something has come that a registration may wait for: who is in it, or left it. Null: nobody has to be told.
+    std::function<void()> news = nullptr;
   };
 
   Proxy(std::shared_ptr<Network> network, std::shared_ptr<Segment> segment, const TileSizes& tiles, uint32_t muteMillis,
@@ -198,10 +200,13 @@ class Proxy final : public Links::Receiver {
   std::unique_ptr<Links> links_;
   std::optional<Farewells> farewells_;
   bool hasDelivered_ = false;
+  bool hasNews_ = false;
   bool isAnyUnderWay_ = false;  // as mayPublish() said
-  uint64_t movedAt_ = 0;        // in ticks: when anything moved last
-  uint64_t hotTicks_ = 0;       // for so long behind that it looks without a pause
-  uint64_t agreedTo_ = 0;       // the last decision that it has passed on
+  bool isAnyBound_ = false;
+  bool hasCarried_ = false;  // slots, credits or notes, and not only beats
+  uint64_t movedAt_ = 0;     // in ticks: when it did so last
+  uint64_t hotTicks_ = 0;    // for so long behind that it looks without a pause
+  uint64_t agreedTo_ = 0;    // the last decision that it has passed on
   uint64_t lastTold_ = 0;
   uint64_t lastLoop_ = 0;
   uint64_t stopBy_ = 0;

@@ -149,7 +149,7 @@ void Proxy::hearFrom(RemoteRegistration& registration, uint32_t rank) {
       registration.isLeaving)
     return;
   registration.record->isHeld.store(0, order::release);
-  hasDelivered_ = true;
+  hasDelivered_ = hasNews_ = true;
 }
 
 }  // namespace dfccl

@@ -97,7 +97,7 @@ bool Proxy::handleRegistered(const Announcement& a) {
     try {
       checkAgreement(registration->spec, registration->digest, a.spec, a.digest, a.from);
       apply(*registration, a);
-      hasDelivered_ = true;
+      hasDelivered_ = hasNews_ = true;
     } catch (const Error& e) {
       // Both have registered before either knew: what the second would have been told, both runs end with.
       registration->shared->noteMismatch(e.message());
@@ -153,6 +153,7 @@ bool Proxy::handleLeft(uint32_t from, const RegistrationNote& note) {
   SharedMember& their = record.members[member];
   their.finishedRuns.store(note.value + their.firstRun, order::relaxed);
   their.state.store(SharedMember::left, order::release);
+  hasNews_ = true;
   hearFrom(*registration, from);
   // Without a run of its own nobody else has had one, and nobody can make up for it. With one, all have come, though
   // this rank may not have heard of some of them yet.

@@ -98,7 +98,11 @@ class UcxTransport final : public Transport {
     std::memcpy(message->header, header.data(), header.size());
     ucp_request_param_t params{};
     // Whole at once: what comes has room where it goes, so nothing would be gained by asking first.
-    params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS |
+                          UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+    // Else a UCX with CUDA asks its driver what lies there, whose lock another thread may have until the device is
+    // idle.
+    params.memory_type = UCS_MEMORY_TYPE_HOST;
     params.flags = UCP_AM_SEND_FLAG_EAGER;
     params.cb.send = onSent;
     params.user_data = message;

@@ -40,11 +40,14 @@ PeerWatch::~PeerWatch() {
 
 void PeerWatch::alarm(Segment& segment) {
   for (uint32_t r = 0; r < segment.ranks(); ++r) {
-    if (!segment.isLocal(r)) continue;
-    Atomic<uint32_t>& attention = segment.area(r).attention;
-    attention.fetchAdd(1, order::seqCst);
-    sharedFutexWakeAll(&attention.value);
+    if (segment.isLocal(r)) alarm(segment, r);
   }
+}
+
+void PeerWatch::alarm(Segment& segment, uint32_t rank) {
+  Atomic<uint32_t>& attention = segment.area(rank).attention;
+  attention.fetchAdd(1, order::seqCst);
+  sharedFutexWakeAll(&attention.value);
 }
 
 void PeerWatch::run() {

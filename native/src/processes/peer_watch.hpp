@@ -30,6 +30,8 @@ class PeerWatch {
 
   /// All processes of the world on this machine check soon.
   static void alarm(Segment& segment);
+  /// Only one rank's.
+  static void alarm(Segment& segment, uint32_t rank);
 
  private:
   void run();

@@ -105,7 +105,7 @@ async function engine(): Promise<Finding> {
 function network(): Finding {
   const what = "network";
   try {
-    return { what, state: "ok", detail: `${describeTransport()}, between machines` };
+    return { what, state: "ok", detail: `${describeTransport()}, between machines; what GPUs send goes through the host` };
   } catch (error) {
     const { message, remedy } = error as DfcclError;
     return { what, state: "missing", detail: message.replace(remedy, "").trim(), remedy };
