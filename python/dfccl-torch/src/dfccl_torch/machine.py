@@ -28,11 +28,13 @@ def meet(store: dist.Store, meeting: str, rank: int, size: int) -> Meeting | Non
     some ranks don't come within the store's timeout.
     """
     mine, name = _place(), socket.gethostname()
+    known = _store_is_at(store)
     store.set(f"{meeting}/{rank}", "")
     try:
         if rank == 0:
-            store.set(f"{meeting}/first", f"{mine}\n{name}\n{_reached_at(store)}\n{secrets.token_hex(32)}")
-        first, name_of_first, host, secret = store.get(f"{meeting}/first").decode().split("\n")
+            told = (mine, name, _address_towards(known) if known else "nowhere", secrets.token_hex(32))
+            store.set(f"{meeting}/first", "\n".join(told))
+        first, name_of_first, address, secret = store.get(f"{meeting}/first").decode().split("\n")
         if mine != first:
             store.set(f"{meeting}/where", f"{name_of_first}, and rank {rank} on {name}")
             store.add(f"{meeting}/apart", 1)
@@ -50,14 +52,17 @@ def meet(store: dist.Store, meeting: str, rank: int, size: int) -> Meeting | Non
             "See why those processes didn't start, or give init_process_group a longer timeout.",
             missing=missing,
         ) from error
-    if where and not host:
+    if not where:
+        return None
+    if address == "nowhere":
         raise DfcclError(
             "OTHER_MACHINE",
             f"Rank 0 is on {where}: on another machine, or in another network namespace of it, and nothing tells where rank 0 "
             "is reached.",
             "Set MASTER_ADDR to rank 0's machine, as torchrun does, or start all ranks on one (containers: --network host).",
         )
-    return Meeting(host, secret, mine) if where else None
+    # Without an address of its own rank 0 is where the store is, which each rank knows by its own name for it.
+    return Meeting(_everywhere() if rank == 0 else address or known, secret, mine)
 
 
 def _place() -> str:
@@ -70,11 +75,40 @@ def _place() -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.stat('/proc/self/ns/net').st_ino} {named}"
     except OSError:  # unknown, as in some sandboxes: they will see
-        return f"unknown {named}"
+        return f"unknown {socket.gethostname()} {named}"
 
 
-def _reached_at(store: dist.Store) -> str:
-    """Where others reach rank 0's machine, which has the store or is named by the launcher; "" where nothing tells."""
+def _store_is_at(store: dist.Store) -> str:
+    """The host of the store, or which the launcher names; "" where nothing tells."""
     while hasattr(store, "underlying_store"):
         store = store.underlying_store
     return store.host if isinstance(store, dist.TCPStore) else os.environ.get("MASTER_ADDR", "")
+
+
+def _address_towards(host: str) -> str:
+    """This machine's address on the way to a host; "" where that is this machine, or isn't known."""
+    try:
+        found = socket.getaddrinfo(host, 1, type=socket.SOCK_DGRAM)
+    except OSError:
+        return ""
+    for family, _, _, _, address in found:
+        with socket.socket(family, socket.SOCK_DGRAM) as way:
+            try:
+                way.connect(address)  # sends nothing
+                mine = way.getsockname()[0]
+            except OSError:
+                continue
+            return "" if mine == "::1" or mine.startswith("127.") or mine == address[0] else mine
+    return ""
+
+
+def _everywhere() -> str:
+    """All of this machine's addresses: what its own name stands for here may be a loopback's."""
+    try:
+        with socket.socket(socket.AF_INET6) as both:
+            both.bind(("::", 0))
+            if not both.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY):
+                return "::"
+    except OSError:
+        pass
+    return "0.0.0.0"

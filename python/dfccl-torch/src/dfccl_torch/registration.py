@@ -59,8 +59,9 @@ def _universe_of_all(extension: Any, options: Any) -> Any:
     if NAME in dist.get_backend_config():  # each rank's default group holds it
         return mine
     job, store, size = mine.job if mine else "", options.store, options.group_size
-    coming = (store.add("dfccl/meetings", 1) - 1) // size  # of all ranks, as below
-    holders, told, shared = (f"dfccl/meeting/{coming}/{what}" for what in (f"holders/{job}", "told", "shared"))
+    attempt = _attempt(size)
+    coming = (store.add(f"{attempt}/meetings", 1) - 1) // size  # of all ranks, as below
+    holders, told, shared = (f"{attempt}/meeting/{coming}/{what}" for what in (f"holders/{job}", "told", "shared"))
     store.add(holders, 1)
     if store.add(told, 1) == size:
         store.set(shared, job if store.add(holders, 0) == size else "")
@@ -78,17 +79,24 @@ def _timedelta_of(timeout: timedelta | float) -> timedelta:
     return min(timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout), timedelta(days=3650))
 
 
+def _attempt(size: int) -> str:
+    """Begins the store's keys of this many ranks, as an agent has started them."""
+    return f"dfccl/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}/{size}"
+
+
 def _agree_on_job(store: dist.Store, rank: int, size: int) -> tuple[str, Meeting | None]:
     """A name that no other job has, made by rank 0 and told through the store, and where its ranks meet.
 
     Raises DfcclError as meet().
 
     Programs may destroy their groups and begin again with the same store, in which the last name still is: the n-th
-    coming of all ranks has the n-th name.
+    coming of all ranks has the n-th name. Of ranks that an agent starts again some may never have come: each attempt
+    counts for itself.
     """
-    coming = (store.add("dfccl/comings", 1) - 1) // size
-    meeting = meet(store, f"dfccl/meeting-on/{coming}", rank, size)
-    key = f"dfccl/job/{coming}"
+    attempt = _attempt(size)
+    coming = (store.add(f"{attempt}/comings", 1) - 1) // size
+    meeting = meet(store, f"{attempt}/meeting-on/{coming}", rank, size)
+    key = f"{attempt}/job/{coming}"
     if rank == 0:
         store.set(key, f"torch-{socket.gethostname()[:32]}-{os.getpid()}-{secrets.token_hex(8)}")
     return store.get(key).decode(), meeting

@@ -7,28 +7,47 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "error.hpp"
 
 namespace dfccl_torch {
 
-OwnPort::OwnPort() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+namespace {
+
+/// @return whether it is bound; with errno.
+bool bindAnywhere(int socket, int family) {
   const int one = 1;
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_ANY);
-  socklen_t size = sizeof address;
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  sockaddr_storage address{};
+  address.ss_family = static_cast<sa_family_t>(family);  // all zeros: any address, any port
+  const socklen_t size = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
   // Not listened on, so whoever listens with SO_REUSEADDR, as the library does, may have it.
-  const bool isMine = socket_ >= 0 && setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-                      bind(socket_, any, size) == 0 && getsockname(socket_, any, &size) == 0;
-  if (!isMine) {
-    const std::string why = std::strerror(errno);
-    if (socket_ >= 0) close(socket_);
-    refuse("There is no port on which ranks of other machines could come: " + why + ".", "");
+  return socket >= 0 && setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+         bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0;
+}
+
+int portOf(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+  // At the same place in both families.
+  return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+}
+
+}  // namespace
+
+OwnPort::OwnPort() {
+  for (const int family : {AF_INET6, AF_INET}) {
+    socket_ = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bindAnywhere(socket_, family)) {
+      number_ = portOf(socket_);
+      return;
+    }
+    if (socket_ >= 0) close(std::exchange(socket_, -1));
   }
-  number_ = ntohs(address.sin_port);
+  refuse("There is no port on which ranks of other machines could come: " + std::string(std::strerror(errno)) + ".",
+         "");
 }
 
 OwnPort::~OwnPort() { close(socket_); }

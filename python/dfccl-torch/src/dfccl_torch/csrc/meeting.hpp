@@ -7,7 +7,9 @@ namespace dfccl_torch {
 
 /// Of ranks on several machines.
 struct Meeting {
-  std::string host;     // rank 0's machine, where the others reach it; empty: all ranks are on one machine
+  // Rank 0's machine, where this rank reaches it; on rank 0 itself, where it listens. Empty: all ranks are on one
+  // machine.
+  std::string host;
   std::string secret;   // that all ranks know
   std::string machine;  // this one's name
 

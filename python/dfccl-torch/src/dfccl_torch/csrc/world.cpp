@@ -22,6 +22,8 @@ struct Known {
 };
 PerProcess<Known> known;
 
+constexpr std::chrono::milliseconds kMeetingTime(120'000);
+
 uint32_t millisOf(std::chrono::milliseconds timeout) {
   constexpr auto kMost = static_cast<int64_t>(std::numeric_limits<uint32_t>::max());
   return static_cast<uint32_t>(std::clamp<int64_t>(timeout.count(), 1, kMost));
@@ -48,7 +50,8 @@ World::World(const std::string& job, int rank, int ranks, const std::vector<int>
   }
   config.job = job.c_str();
   config.rank = rank;
-  config.timeoutMillis = millisOf(timeout);
+  // Between machines all have come by now, so who isn't heard can't be reached.
+  config.timeoutMillis = millisOf(meeting.isOfSeveral() ? std::min(timeout, kMeetingTime) : timeout);
   std::optional<OwnPort> port;
   std::string address;
   if (meeting.isOfSeveral()) {
