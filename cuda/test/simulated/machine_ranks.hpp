@@ -26,11 +26,12 @@ inline void setLaunch(const std::string& job, uint16_t port, uint32_t rank, cons
 }
 
 /// Joins as the environment says.
-inline int joinLaunched(Joined& joined, uint32_t muteMillis = 0, uint32_t collectives = 0) {
+inline int joinLaunched(Joined& joined, uint32_t muteMillis = 0, uint32_t collectives = 0,
+                        size_t arenaMegabytes = 256) {
   dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
   config.world.backend = dfcclCuda;
   config.world.grid = 3;
-  config.world.arenaBytes = size_t{256} << 20;
+  config.world.arenaBytes = arenaMegabytes << 20;
   config.world.collectives = collectives;
   config.muteMillis = muteMillis;
   OK(dfcclJoinWorld(&config, &joined.world, &joined.rank));
@@ -42,13 +43,13 @@ inline int joinLaunched(Joined& joined, uint32_t muteMillis = 0, uint32_t collec
 
 /// Each rank of them, in a process of its own. Ends it with the world left, unless `run` says that something is wrong.
 inline void onMachines(const Machines& machines, const std::function<int(Joined& me)>& run, uint32_t muteMillis = 0,
-                       uint32_t collectives = 0) {
+                       uint32_t collectives = 0, size_t arenaMegabytes = 256) {
   const std::string job = newJob();
   const OwnPort port;
   Processes processes(machines.ranks(), [&](uint32_t rank) -> int {
     setLaunch(job, port.number(), rank, machines);
     Joined me;
-    if (const int failed = joinLaunched(me, muteMillis, collectives); failed != kFine) return failed;
+    if (const int failed = joinLaunched(me, muteMillis, collectives, arenaMegabytes); failed != kFine) return failed;
     if (const int failed = run(me); failed != kFine) return failed;
     return leave(me);
   });

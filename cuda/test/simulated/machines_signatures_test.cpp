@@ -101,6 +101,29 @@ TEST_CASE("calls of all kinds, more than the tables hold, are left and come back
       0, 16);
 }
 
+TEST_CASE("more different calls are made, one behind the other, than the host has memory for connectors of") {
+  constexpr size_t kMegabytes = 32, kCalls = 200, kFewest = 40'000;  // 256 KiB each, of half of that
+  onMachines(
+      {2, 1},
+      [](Joined& me) -> int {
+        dfcclGroup_t group = nullptr;
+        OK(dfcclGroupCreate(nullptr, 0, 0, &group, me.context));
+        int32_t *in = allocate(kFewest + kCalls), *out = allocate(kFewest + kCalls);
+        for (size_t call = 0; call < 2 * kCalls; ++call) {
+          const size_t count = kFewest + call % kCalls;
+          const int k = static_cast<int>(call);
+          fill(in, count, me.rank, k);
+          dfcclRequest_t request = nullptr;
+          OK(dfcclAllReduce(in, out, count, dfcclInt32, dfcclSum, group, 0, nullptr, &request));
+          OK(dfcclWaitRun(request, kLimitMicros));
+          EXPECT(isSum(out, count, firstRanks(me.ranks), k));
+        }
+        OK(dfcclGroupDestroy(group));
+        return kFine;
+      },
+      0, 0, kMegabytes);
+}
+
 TEST_CASE("messages of any size reach ranks on other machines, sent before or after they are asked for") {
   onMachines({2, 2}, [](Joined& me) -> int {
     dfcclGroup_t group = nullptr;
