@@ -84,10 +84,9 @@ typedef void (*dfcclCallback_t)(void* callbackArgs, dfcclResult_t status);
  * library which fields its caller knows. */
 typedef struct {
   size_t structSize;
-  uint32_t ranks;           /* 1 to 1024; no default */
-  int32_t workers;          /* threads that step every rank; DFCCL_NO_WORKERS: only callers step. Default: one less
-                               than cores, at least 1; 1 in a process that joins */
-  uint32_t grid;            /* blocks of each rank's daemon; default: cores for each rank; 1 between machines */
+  uint32_t ranks;  /* 1 to 1024; no default */
+  int32_t workers; /* that step every rank; DFCCL_NO_WORKERS: callers do. Default: cores - 1, or 1; 1 if joined */
+  uint32_t grid;   /* blocks of each rank's daemon; default: cores for each rank; 1 between machines */
   uint32_t submissionSlots; /* runs queued on a rank before its daemon takes them in; default 4096 */
   uint32_t completionSlots; /* runs in flight on a rank, beside one of each id; more wait. Default 4096 */
   uint32_t collectives;     /* registered at a time on a rank; default 4096 */
@@ -116,8 +115,7 @@ dfcclResult_t dfcclWorldCreate(const dfcclWorldConfig_t* config, dfcclWorld_t* w
 /* dfcclInUse while ranks of it are open. */
 dfcclResult_t dfcclWorldDestroy(dfcclWorld_t world);
 
-/* Ranks that are processes, of one machine or several. Every process joins, then opens its own rank with
- * dfcclInitRank. */
+/* Ranks that are processes, of one or several machines: each joins, then opens its own rank with dfcclInitRank. */
 typedef struct {
   size_t structSize;
   dfcclWorldConfig_t world; /* the same in every process, but for workers; ranks may be 0 where the launcher tells */
@@ -125,13 +123,10 @@ typedef struct {
   int rank;                 /* with job; otherwise not looked at */
   uint32_t timeoutMillis;   /* for all ranks to come; default 60,000 */
   uint32_t muteMillis;      /* another process without a sign of life for so long is given up; default 10,000 */
-  /* With job; otherwise not looked at. Where ranks of several machines meet: rank 0's machine and a free port of it,
-   * such as "node-0:29500", the same in all processes; NULL: all are on this machine. */
-  const char* address;
-  /* With address. What the job's processes prove to each other that they know; NULL: DFCCL_JOB_SECRET, or the contents
-   * of DFCCL_JOB_SECRET_FILE. Only between addresses of this machine alone there may be none. */
-  const char* secret;
-  const char* host; /* with address: this machine's name, the same in its processes alone; NULL: what the system says */
+  /* With job. Where ranks of several machines meet: rank 0's and a free port, "node-0:29500"; NULL: all are on this
+   * one; what they prove to know; NULL: DFCCL_JOB_SECRET, or DFCCL_JOB_SECRET_FILE, or none, as loopback may have; this
+   * machine's name, the same in its processes alone; NULL: what the system says. */
+  const char *address, *secret, *host;
 } dfcclJoinConfig_t;
 
 #define DFCCL_JOIN_CONFIG_INIT \
@@ -142,12 +137,11 @@ typedef struct {
  * machines, the address at which they meet (MASTER_ADDR and MASTER_PORT, or DFCCL_ADDRESS) and the job's secret
  * (DFCCL_JOB_SECRET, or DFCCL_JOB_SECRET_FILE). *rank (may be NULL): this process's.
  * dfcclTimeout: names the ranks that didn't come; dfcclRegistrationMismatch: names what two ranks disagree on.
- * Where DFCCL_FLIGHT_RECORD is set, to the beginning of a file's name, this process writes its flight record there,
- * with the rank's number after it (see dfcclWriteFlightRecord): when dfcclWaitFor runs out of time for the first time,
- * and whenever the process gets SIGUSR2, until the world is destroyed. A thread of the library's own serves the signal,
- * so it does while the program's threads hang. A handler that the program had for it is called too; one that is
- * installed later takes its place. What can't be written is told of, in dfcclWaitFor's error or on stderr, and changes
- * nothing. */
+ * Where DFCCL_FLIGHT_RECORD begins a file's name, this process writes its flight record there, with the rank's number
+ * after it (see dfcclWriteFlightRecord): when dfcclWaitFor first runs out of time, and at each SIGUSR2, until the world
+ * is destroyed. A thread of the library's own serves the signal, while the program's hang, too, and then the handler
+ * that the program had; one installed later takes its place. What can't be written is told of in dfcclWaitFor's error
+ * or on stderr. */
 dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank);
 /* Zeroed memory for buffers: on a rank's GPU; in a joined world on a CPU, memory that the other processes can reach, in
  * which the buffers of runs must lie, unless the collective's program moves everything through connectors; else any.
