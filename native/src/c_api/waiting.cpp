@@ -74,19 +74,17 @@ void Waiting::pause() {
   const uint32_t waiters = processes > 1 ? processes : world_.waiters();
   const uint32_t looks = waiters <= 1 ? kLooksAlone : waiters <= cores() ? kLooksInCompany : kLooksInCrowd;
   checkLimit();
-  if (++idle_ % looks != 0) return;
+  const auto restAfter = static_cast<uint64_t>(kRestAfterMicros * ticksPerMicrosecond());
+  const IdleLooks::Then then = idle_.next(looks, readTicks, restAfter);
+  if (then == IdleLooks::Then::look) return;
   sched_yield();
-  if (idle_ == looks) {
-    idleSince_ = readTicks();
-  } else if (readTicks() - idleSince_ > static_cast<uint64_t>(kRestAfterMicros * ticksPerMicrosecond())) {
-    rest();
-  }
+  if (then == IdleLooks::Then::rest) rest();
 }
 
 void Waiting::noteProgress() {
   // While others' runs go on and on, no look is in vain.
   constexpr uint32_t kProgressPerLook = 16;
-  idle_ = 0;
+  idle_.reset();
   if (++progress_ % kProgressPerLook == 0) checkLimit();
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "c_api/idle_looks.hpp"
 #include "c_api/rank_context.hpp"
 
 namespace dfccl::c_api {
@@ -37,8 +38,7 @@ class Waiting {
   uint64_t first_ = 0;
   uint64_t begin_ = 0;
   uint64_t limitTicks_ = 0;
-  uint64_t idleSince_ = 0;
-  uint32_t idle_ = 0;
+  IdleLooks idle_;
   uint32_t progress_ = 0;
   bool isEnlisted_ = false;  // others know that somebody waits for these ranks
 };
