@@ -55,24 +55,27 @@ ImportingDriver ipcImporter(
     int device, std::function<void(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases)> setBases,
     std::function<bool(const std::function<void()>& unmap)> tryUnmapping) {
   return {
-      .map =
-          [device](uint32_t owner, const WindowNote& note) {
-            const OnDevice here(device);
-            cudaIpcMemHandle_t handle{};
-            std::memcpy(&handle, note.handle, sizeof handle);
-            void* seenAt = nullptr;
-            const cudaError_t error = cudaIpcOpenMemHandle(&seenAt, handle, cudaIpcMemLazyEnablePeerAccess);
-            if (error != cudaSuccess) {
-              cudaGetLastError();
-              throw Error(dfcclSystemError,
-                          "Device " + std::to_string(device) + " can't map memory of rank " + std::to_string(owner) +
-                              " (cudaIpcOpenMemHandle: " + cudaGetErrorString(error) + ").",
-                          "Run `dfccl doctor`: it says whether the devices reach each other. In containers, share the "
-                          "host's IPC and PID namespaces.",
-                          {{"rank", std::to_string(owner)}, {"cuda", cudaGetErrorName(error)}});
-            }
-            return reinterpret_cast<uint64_t>(seenAt);
-          },
+      .map = [device](uint32_t owner, const WindowNote& note) -> std::optional<uint64_t> {
+        const OnDevice here(device);
+        cudaIpcMemHandle_t handle{};
+        std::memcpy(&handle, note.handle, sizeof handle);
+        void* seenAt = nullptr;
+        const cudaError_t error = cudaIpcOpenMemHandle(&seenAt, handle, cudaIpcMemLazyEnablePeerAccess);
+        if (error == cudaErrorAlreadyMapped) {
+          cudaGetLastError();
+          return std::nullopt;
+        }
+        if (error != cudaSuccess) {
+          cudaGetLastError();
+          throw Error(dfcclSystemError,
+                      "Device " + std::to_string(device) + " can't map memory of rank " + std::to_string(owner) +
+                          " (cudaIpcOpenMemHandle: " + cudaGetErrorString(error) + ").",
+                      "Run `dfccl doctor`: it says whether the devices reach each other. In containers, share the "
+                      "host's IPC and PID namespaces.",
+                      {{"rank", std::to_string(owner)}, {"cuda", cudaGetErrorName(error)}});
+        }
+        return reinterpret_cast<uint64_t>(seenAt);
+      },
       .unmap =
           [device, tryUnmapping = std::move(tryUnmapping)](uint32_t, uint64_t seenAt, bool isEnd) {
             const auto close = [&] {

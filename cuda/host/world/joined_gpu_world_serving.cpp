@@ -115,7 +115,7 @@ void JoinedGpuWorld::freeDeparted() {
 void JoinedGpuWorld::freeForgotten() {
   const std::lock_guard lock(mutex());
   std::erase_if(freed_, [this](const Freed& freed) {
-    if (!ownWindows_.isTaken(freed.position)) return false;
+    if (!ownWindows_.isReleased(freed.position)) return false;
     freeLater(own_, freed.memory);
     return true;
   });

@@ -180,7 +180,7 @@ size_t OwnWindows::size() const {
 /// A window's number comes again only when nobody can know it any more.
 uint16_t OwnWindows::takeWindows(uint32_t pieces) {
   std::erase_if(retired_, [this](const Retired& retired) {
-    if (!isTaken(retired.position)) return false;
+    if (!isReleased(retired.position)) return false;
     used_.erase(retired.window);
     return true;
   });
@@ -216,10 +216,13 @@ void OwnWindows::noteRenewal(uint32_t window, uint32_t pieces) {
   if (isRenewed) renewals_.fetchAdd(1, order::acqRel);
 }
 
-bool OwnWindows::isTaken(uint64_t position) const {
+bool OwnWindows::isTaken(uint64_t position) const { return havePassed(notes_->taken, position); }
+bool OwnWindows::isReleased(uint64_t position) const { return havePassed(notes_->released, position); }
+
+bool OwnWindows::havePassed(const Atomic<uint64_t>* counts, uint64_t position) const {
   for (uint32_t rank = 0; rank < segment_->ranks(); ++rank) {
     if (rank == segment_->rank() || !segment_->isLocal(rank) || segment_->presenceOf(rank) > Presence::joined) continue;
-    if (notes_->taken[rank].load(order::acquire) <= position) return false;
+    if (counts[rank].load(order::acquire) <= position) return false;
   }
   return true;
 }

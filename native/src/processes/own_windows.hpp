@@ -50,11 +50,11 @@ class OwnWindows {
   /// The allocation that begins here stays until forget(): whether it is still the same need not be asked at every run,
   /// which costs a driver's call, most of a microsecond on a GPU.
   void keep(uint64_t first);
-  /// The allocation that begins here is about to be freed. @return after which note nobody has it mapped: isTaken();
+  /// The allocation that begins here is about to be freed. @return after which note nobody has it mapped: isReleased();
   /// nothing: nobody ever could. @throws Error dfcclQueueFull
   std::optional<uint64_t> forget(uint64_t first);
-  /// Whether all others that are there are done with a note.
-  bool isTaken(uint64_t position) const;
+  /// Whether all others that are there have read a note, and have unmapped what it or one before it closes.
+  bool isReleased(uint64_t position) const;
   /// Tells the others about allocations that were freed without a word, so that theirs is not the last hold on them.
   void sweep();
   /// How often a number has come again. As long as it is the same, whatever windowOf() or mappedWindowOf() returned
@@ -85,6 +85,10 @@ class OwnWindows {
   void exportOne(uint64_t address);
   Table::iterator announce(const OwnMemory& memory, WindowNote& note);
   Reach reachOf(const Opened& opened) const;
+  /// Whether all others that are there have read a note, and mapped what it opens.
+  bool isTaken(uint64_t position) const;
+  /// @param counts [rank]: notes.
+  bool havePassed(const Atomic<uint64_t>* counts, uint64_t position) const;
   Table::iterator close(Table::iterator opened);
   void closeOverlapping(const OwnMemory& memory);
   uint16_t takeWindows(uint32_t pieces);

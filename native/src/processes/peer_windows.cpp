@@ -1,7 +1,5 @@
 #include "processes/peer_windows.hpp"
 
-#include <utility>
-
 #include "base/error.hpp"
 #include "daemon/state/windows.hpp"
 
@@ -17,6 +15,7 @@ bool PeerWindows::take() {
     auto* const notes = reinterpret_cast<WindowNotes*>(segment_->area(rank).windowNotes.load(order::acquire));
     if (notes == nullptr) continue;
     Owner& owner = owners_[rank];
+    unmapClosed(rank, *notes);  // what is new may wait for it
     for (const uint64_t tail = notes->tail.load(order::acquire); owner.taken != tail;) {
       const uint64_t place = owner.taken % WindowNotes::kCapacity;
       const Taken taken = take(rank, notes->notes[place]);
@@ -26,28 +25,32 @@ bool PeerWindows::take() {
         break;
       }
       if (taken == Taken::refused) notes->isRefused[place].store(1, order::relaxed);
-      // From here on the owner may use the note's place again, and of a closed window its number.
+      // From here on the owner may use the note's place again.
       notes->taken[segment_->rank()].store(++owner.taken, order::release);
     }
+    isAll &= unmapClosed(rank, *notes);
   }
   return isAll;
 }
 
 PeerWindows::Taken PeerWindows::take(uint32_t rank, const WindowNote& note) {
+  if (note.kind == WindowNote::opened) return map(rank, note);
   Owner& owner = owners_[rank];
-  if (note.kind == WindowNote::closed) {
-    const auto found = owner.mapped.find(note.window);
-    if (found == owner.mapped.end()) return Taken::yes;
-    Mapped& mapped = found->second;
-    if (!std::exchange(mapped.isClosed, true)) {
-      driver_.setBases(rank, note.window, std::vector<uint64_t>(mapped.pieces));
-    }
-    if (!driver_.unmap(rank, mapped.seenAt, false)) return Taken::later;
-    owner.mapped.erase(found);
-    return Taken::yes;
-  }
+  const auto found = owner.mapped.find(note.window);
+  if (found == owner.mapped.end()) return Taken::yes;
+  driver_.setBases(rank, note.window, std::vector<uint64_t>(found->second.pieces));
+  owner.closed.push_back({owner.taken, found->second.seenAt, note.bytes});
+  owner.mapped.erase(found);
+  return Taken::yes;
+}
+
+PeerWindows::Taken PeerWindows::map(uint32_t rank, const WindowNote& note) {
+  if (note.isOptional != 0 && isTooMuchClosed()) return Taken::later;
+  Owner& owner = owners_[rank];
   try {
-    const uint64_t seenAt = driver_.map(rank, note);
+    const std::optional<uint64_t> place = driver_.map(rank, note);
+    if (!place) return owner.closed.empty() ? Taken::refused : Taken::later;
+    const uint64_t seenAt = *place;
     std::vector<uint64_t> bases;
     uint64_t address = note.first;
     const uint64_t end = note.first + note.bytes;
@@ -65,10 +68,30 @@ PeerWindows::Taken PeerWindows::take(uint32_t rank, const WindowNote& note) {
   return Taken::yes;
 }
 
+bool PeerWindows::unmapClosed(uint32_t rank, WindowNotes& notes) {
+  Owner& owner = owners_[rank];
+  while (!owner.closed.empty() && driver_.unmap(rank, owner.closed.front().seenAt, false)) owner.closed.pop_front();
+  // From here on the owner may use the numbers of closed windows again, and free what it has kept for them.
+  const uint64_t released = owner.closed.empty() ? owner.taken : owner.closed.front().position;
+  notes.released[segment_->rank()].store(released, order::release);
+  return owner.closed.empty();
+}
+
+bool PeerWindows::isTooMuchClosed() const {
+  constexpr uint64_t kMostBytes = uint64_t{512} << 20;
+  uint64_t bytes = 0;
+  for (const Owner& owner : owners_) {
+    for (const Closed& each : owner.closed) bytes += each.bytes;
+  }
+  return bytes > kMostBytes;
+}
+
 void PeerWindows::close() {
   for (uint32_t rank = 0; rank < owners_.size(); ++rank) {
     for (const auto& [window, mapped] : owners_[rank].mapped) driver_.unmap(rank, mapped.seenAt, true);
+    for (const Closed& each : owners_[rank].closed) driver_.unmap(rank, each.seenAt, true);
     owners_[rank].mapped.clear();
+    owners_[rank].closed.clear();
   }
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 // The others' memory, as this process sees it: it maps what they announce, and knows where.
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,9 @@ namespace dfccl {
 
 /// Who maps it: CUDA, or a test.
 struct ImportingDriver {
-  /// @return where the memory is seen here. @throws Error
-  std::function<uint64_t(uint32_t owner, const WindowNote&)> map;
+  /// @return where the memory is seen here; nothing: other memory of its block of the driver's is mapped, and has to be
+  /// unmapped first. @throws Error
+  std::function<std::optional<uint64_t>(uint32_t owner, const WindowNote&)> map;
   /// @return false: it may not be done yet. @param isEnd it must: nothing runs any more.
   std::function<bool(uint32_t owner, uint64_t seenAt, bool isEnd)> unmap;
   /// Stores into the table of `owner` (daemon/state/windows.hpp), from `window` on.
@@ -44,18 +47,28 @@ class PeerWindows {
   struct Mapped {
     uint64_t seenAt;
     size_t pieces;
-    bool isClosed = false;  // its owner has closed it
+  };
+  struct Closed {
+    uint64_t position;  // of the note
+    uint64_t seenAt;
+    uint64_t bytes;
   };
   struct Owner {
     uint64_t taken = 0;
     FirstSeen firstSeen{0, 0};
     std::map<uint16_t, Mapped> mapped;  // by first window
+    std::deque<Closed> closed;          // ... and what is to be unmapped, the oldest first
     std::string failure;
   };
 
   enum class Taken { yes, refused, later };
   /// @return refused: what is optional could not be mapped.
   Taken take(uint32_t owner, const WindowNote& note);
+  Taken map(uint32_t owner, const WindowNote& note);
+  /// What may be. @return whether that is everything.
+  bool unmapClosed(uint32_t owner, WindowNotes& notes);
+  /// Whether so much that is freed waits to be unmapped that nothing more is to be kept from being freed.
+  bool isTooMuchClosed() const;
 
   std::shared_ptr<Segment> segment_;
   ImportingDriver driver_;

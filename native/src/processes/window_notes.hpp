@@ -24,7 +24,10 @@ struct WindowNotes {
   static constexpr uint32_t kMostRanks = 1024;
 
   alignas(64) Atomic<uint64_t> tail;               // notes so far; the owner's
-  alignas(64) Atomic<uint64_t> taken[kMostRanks];  // [rank]: notes that it is done with; that rank's
+  alignas(64) Atomic<uint64_t> taken[kMostRanks];  // [rank]: notes that it has read and acted on; that rank's
+  // [rank]: of them, those before which nothing that was closed is mapped there any more. Unmapping may have to wait
+  // for the device, which is no reason for what is new to wait.
+  alignas(64) Atomic<uint64_t> released[kMostRanks];
   WindowNote notes[kCapacity];
   Atomic<uint32_t> isRefused[kCapacity];  // [note]: somebody could not map what was optional
 };

@@ -62,14 +62,16 @@ struct FakeView {
   std::vector<Atomic<uint64_t>> table = std::vector<Atomic<uint64_t>>(windows::kCount);
   std::map<uint64_t, uint64_t> mapped;  // identity, by where
   bool fails = false;
-  bool mustWait = false;  // with unmapping
+  bool mustWait = false;    // with unmapping
+  bool isOneBlock = false;  // all memory is of one of the driver's blocks, at overlapping places
 
   static uint64_t placeOf(uint64_t identity) { return 0x1000'0000'0000 + identity * 0x10'0000'0000; }
   ImportingDriver driver() {
-    return {[this](uint32_t, const WindowNote& note) {
+    return {[this](uint32_t, const WindowNote& note) -> std::optional<uint64_t> {
               if (fails) throw Error(dfcclSystemError, "It can't be mapped.", "Ask why.");
               uint64_t identity = 0;
               std::memcpy(&identity, note.handle, sizeof identity);
+              if (isOneBlock && !mapped.empty()) return std::nullopt;
               mapped[placeOf(identity)] = identity;
               return placeOf(identity);
             },
