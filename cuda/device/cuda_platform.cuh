@@ -134,7 +134,7 @@ class CudaPlatform : public TeamMoves {
 
   template <class Condition>
   __device__ static bool poll(const Condition& condition) {
-    for (int look = 0; look < kLooks; ++look) {
+    for (int look = 0; looksAgain(look); ++look) {
       if (condition()) return true;
     }
     return false;

@@ -5,14 +5,19 @@
 #include "block/fences.cuh"
 #include "daemon/state/named_mailboxes.hpp"
 #include "daemon/state/trace_point.hpp"
+#include "staged_entries.cuh"
 #include "team.cuh"
 
 namespace dfccl::gpu {
 
 class NearImages {
  public:
-  // Looks before a task counts as stuck. What a peer answers takes a microsecond or two, so fewer only cost visits.
-  static constexpr int kLooks = 16;
+  /// Looks before a task counts as stuck. What a peer answers takes a microsecond or two, so fewer only cost visits;
+  /// but what has come in may be what the peer waits for.
+  __device__ static bool looksAgain(int look) {
+    constexpr int kLooks = 16, kLooksBesideEntries = 4;
+    return look < kLooksBesideEntries || (look < kLooks && !hasStagedEntry());
+  }
 
   /// A copy of the record and of everything constant behind it, in shared memory. @param previous what this returned
   /// for the same task and run before, if anything. @param isStarted whether mailboxes of peers are known already.
@@ -30,7 +35,7 @@ class NearImages {
   __device__ static uint32_t lookForMailboxes(const MeetingPlaces& places, uint64_t run, uint32_t known) {
     if (places.windows != nullptr) return lookForNamed(places, run, known);
     constexpr uint32_t kAtOnce = 4;
-    for (int look = 0; look < kLooks && known < places.members; ++look) {
+    for (int look = 0; known < places.members && looksAgain(look); ++look) {
       uint64_t input[kAtOnce], output[kAtOnce];
 #pragma unroll
       for (uint32_t i = 0; i < kAtOnce; ++i) {
@@ -74,7 +79,7 @@ class NearImages {
 
   /// Out of line: where all members are of one process, none of it is needed.
   __device__ DFCCL_COLD static uint32_t lookForNamed(const MeetingPlaces& places, uint64_t run, uint32_t known) {
-    for (int look = 0; look < kLooks && known < places.members; ++look) {
+    for (int look = 0; known < places.members && looksAgain(look); ++look) {
       known = NamedMailboxes::look(places, run, known, order::relaxed, isNear(places));
     }
     return known;

@@ -7,6 +7,12 @@ namespace dfccl::gpu {
 // is nothing.
 inline constexpr int kLooksForWork = 256;
 
+/// Whether the polling warp has an entry that the control thread hasn't taken.
+__device__ inline bool hasStagedEntry() {
+  const StagedEntries& staged = blockShared().staged;
+  return staged.filled.load(order::relaxed) != staged.taken.load(order::relaxed);
+}
+
 /// An entry.
 __device__ inline void awaitStaged() {
   StagedEntries& staged = blockShared().staged;

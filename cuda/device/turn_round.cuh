@@ -15,7 +15,7 @@ using Round = TurnRound<CudaPlatform<>>;
 
 inline constexpr uint32_t kLanes = 16;
 static_assert(kRoundTurns == kWorkers / kLanes && kRoundTurns <= 32);
-static_assert(PreparedMove::kMostOperands == kLanes);
+static_assert(PreparedMove::kMostOperands == kLanes && 2 * PreparedCopies::kMost <= kLanes);
 // Of all operands: what is behind it waits for the next round, before which the block looks for what has come in.
 inline constexpr uint64_t kMostBytes = 2 << 20;
 
@@ -25,6 +25,7 @@ __device__ inline const QueueEntry& entryOf(const RoundOrder& order, uint32_t tu
 
 struct Seen {
   bool isThere;
+  bool isUnmapped;  // the run goes through connectors
   uint64_t input, output;
 };
 
@@ -33,12 +34,33 @@ __device__ inline Seen lookAtMember(const PreparedMeeting& meeting, const RunAdd
   const Mailbox& box = meeting.mailboxes[member];
   const uint64_t input = box.input.load(order::relaxed), output = box.output.load(order::relaxed);
   const bool isOfRun = Mailbox::isOfRun(input, run.run) && Mailbox::isOfRun(output, run.run);
-  if (member == meeting.member) return {isOfRun, run.sendAddress, run.recvAddress};
   const uint64_t in = Mailbox::address(input), out = Mailbox::address(output);
-  if (!isOfRun || meeting.places->windows == nullptr) return {isOfRun, in, out};
+  const bool isUnmapped = meeting.isEverStaged && isOfRun && (windows::isUnmapped(in) || windows::isUnmapped(out));
+  if (member == meeting.member) return {isOfRun, isUnmapped, run.sendAddress, run.recvAddress};
+  if (!isOfRun || isUnmapped || meeting.places->windows == nullptr) return {isOfRun, isUnmapped, in, out};
   const windows::Table table = meeting.places->windows[member];
   const uint64_t inBase = windows::baseSeen(table, in), outBase = windows::baseSeen(table, out);
-  return {inBase != 0 && outBase != 0, windows::seenAt(inBase, in), windows::seenAt(outBase, out)};
+  return {inBase != 0 && outBase != 0, false, windows::seenAt(inBase, in), windows::seenAt(outBase, out)};
+}
+
+/// What a lane looks up for a turn's move: an end of one of its copies, or one of a reduce-copy's operands.
+struct LaneOperand {
+  bool isOne;
+  bool isInput;
+  uint32_t member;
+  uint64_t offset;    // in its buffer
+  uint64_t elements;  // of its move
+};
+__device__ inline LaneOperand operandOf(const PreparedPart& part, uint32_t lane) {
+  if (part.kind == PreparedPart::Kind::copies) {
+    if (lane >= 2 * part.copies.count) return {};
+    const PreparedCopies::Copy& copy = part.copies.copies[lane / 2];
+    if (lane % 2 == 0) return {true, true, copy.from, copy.inputOffset, copy.elements};
+    return {true, false, copy.to, copy.outputOffset, copy.elements};
+  }
+  if (lane >= part.move.sourceCount + part.move.destinationCount) return {};
+  const PreparedMove::Operand& operand = part.move.operands[lane];
+  return {true, operand.isInput, operand.member, part.move.offsetOf(operand), part.move.elements};
 }
 
 /// Whether the last that a member sends of an exchange has come: the rest will have, or is about to.
@@ -57,7 +79,7 @@ __device__ inline void look(const RoundOrder& order) {
   RoundPlan& plan = blockShared().round.plans[turn];
   auto awaits = Round::Awaits::nothing;
   PreparedPart* part = nullptr;
-  Seen seen{true, 0, 0};
+  Seen seen{true, false, 0, 0};
   bool isTurn = true, isSent = false;
   if (turn < order.positions.count) {
     const QueueEntry& entry = entryOf(order, turn);
@@ -88,23 +110,24 @@ __device__ inline void look(const RoundOrder& order) {
   };
   const bool canGoOn = areAll(seen.isThere) && awaits != Round::Awaits::nothing;
   const bool exchanges = areAll(isTurn) && awaits == Round::Awaits::parts;
-  const bool moves = canGoOn && awaits == Round::Awaits::buffers;
+  const bool areMapped = areAll(!seen.isUnmapped);
+  const bool moves = canGoOn && areMapped && awaits == Round::Awaits::buffers;
   // Each operand from the lane that has seen its member.
-  const bool isOperand = moves && lane < part->move.sourceCount + part->move.destinationCount;
-  const PreparedMove::Operand operand = isOperand ? part->move.operands[lane] : PreparedMove::Operand{};
+  const LaneOperand operand = moves ? operandOf(*part, lane) : LaneOperand{};
   const uint64_t input = __shfl_sync(kAll, seen.input, firstLane + operand.member);
   const uint64_t output = __shfl_sync(kAll, seen.output, firstLane + operand.member);
   bool isWhole = true;
-  if (isOperand) {
-    const uint64_t place = (operand.isInput ? input : output) + part->move.offsetOf(operand);
+  if (operand.isOne) {
+    const uint64_t place = (operand.isInput ? input : output) + operand.offset;
     plan.operands[lane] = reinterpret_cast<void*>(place);
-    isWhole = (place | part->move.elements * sizeOf(part->meeting.type)) % 16 == 0;
+    isWhole = (place | operand.elements * sizeOf(part->meeting.type)) % 16 == 0;
   }
   isWhole = areAll(isWhole);
   if (lane == 0) {
     plan.part = part;
     plan.isWhole = isWhole;
     plan.moves = moves;
+    plan.stages = canGoOn && !areMapped;
     plan.ends = canGoOn && awaits == Round::Awaits::acknowledgements;
     plan.sends = exchanges && !isSent;
     plan.receives = exchanges && canGoOn;
@@ -122,6 +145,18 @@ __device__ __noinline__ inline void send(const RoundOrder& order) {
   }
 }
 
+/// @param from its operands are [from, from + sources + destinations).
+template <class MoveAny>
+__device__ inline void moveOperands(const RoundPlan& plan, uint32_t from, uint32_t sources, uint32_t destinations,
+                                    uint64_t elements, uint32_t divisor, const MoveAny& moveAny) {
+  const PreparedMeeting& meeting = plan.part->meeting;
+  void* const* const operands = plan.operands + from;
+  ReduceCopyArgs args{operands, static_cast<int>(sources), operands + sources, static_cast<int>(destinations),
+                      elements};
+  args.divisor = divisor;
+  if (!plan.isWhole || !movePlainly(meeting.type, meeting.op, args)) moveAny(meeting.type, meeting.op, args);
+}
+
 /// @return which turns have moved, a bit each: the same for all workers. @param moveAny, exchangeAny out of line.
 template <class MoveAny, class ExchangeAny>
 __device__ inline uint32_t move(const RoundOrder& order, const MoveAny& moveAny, const ExchangeAny& exchangeAny) {
@@ -136,13 +171,16 @@ __device__ inline uint32_t move(const RoundOrder& order, const MoveAny& moveAny,
       continue;
     }
     if (!plan.moves) continue;
+    const bool copies = plan.part->kind == PreparedPart::Kind::copies;
     const PreparedMove& move = plan.part->move;
-    const PreparedMeeting& meeting = plan.part->meeting;
-    ReduceCopyArgs args{plan.operands, static_cast<int>(move.sourceCount), plan.operands + move.sourceCount,
-                        static_cast<int>(move.destinationCount), move.elements};
-    args.divisor = move.divisor;
-    if (!plan.isWhole || !movePlainly(meeting.type, meeting.op, args)) moveAny(meeting.type, meeting.op, args);
-    bytes += plan.part->movedElements() * sizeOf(meeting.type);
+    const uint32_t moves = copies ? plan.part->copies.count : 1;
+#pragma unroll 1
+    for (uint32_t i = 0; i < moves; ++i) {
+      const uint64_t elements = copies ? plan.part->copies.copies[i].elements : move.elements;
+      moveOperands(plan, 2 * i, copies ? 1 : move.sourceCount, copies ? 1 : move.destinationCount, elements,
+                   copies ? 0 : move.divisor, moveAny);
+    }
+    bytes += plan.part->movedElements() * sizeOf(plan.part->meeting.type);
     moved |= 1u << turn;
   }
   return moved;
@@ -159,6 +197,8 @@ __device__ inline void count(const RoundOrder& order, uint32_t moved) {
     came = Round::count(slots.at(entryOf(order, turn).collective), *plan.part);
   } else if (plan.sends) {
     came.kind = RoundTurn::Kind::sent;
+  } else if (plan.stages) {
+    came.kind = RoundTurn::Kind::staged;
   } else if (plan.ends) {
     came = Round::end(plan.part->meeting);
   }

@@ -68,6 +68,7 @@ struct RoundOrder {
 struct RoundPlan {
   PreparedPart* part;
   bool moves;
+  bool stages;  // it is found to go through connectors
   bool isWhole;
   bool ends;
   bool sends;  // of an exchange

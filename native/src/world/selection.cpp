@@ -21,10 +21,6 @@ bool isCaptured(const SelectionFacts& f) { return f.isCaptured; }
 
 bool isSpread(const SelectionFacts& f) { return f.spansHosts; }
 
-/// From there on a run between processes goes directly once all have mapped its buffers. Below, meeting before it and
-/// after it takes longer than the way through slots.
-bool isTooSmallToMeet(const SelectionFacts& f) { return f.mapsLate && f.bytes < 64 * kKiB; }
-
 bool isLarge(const SelectionFacts& f) {
   // A pair's links are as quick when both read and write at once, and so there is nothing to wait for in between.
   if (f.collective == Collective::allReduce && f.ranks == 2) return false;
@@ -109,7 +105,6 @@ constexpr Rule kRules[] = {
     {BackendKind::cuda, isCaptured, ProgramKind::direct, Protocol::simple, one},
     {BackendKind::cuda, isSpread, ProgramKind::connected, Protocol::simple, lanesBetween},
     {BackendKind::cuda, isExchanged, ProgramKind::exchange, Protocol::ll, exchangeLanes},
-    {BackendKind::cuda, isTooSmallToMeet, ProgramKind::connected, Protocol::simple, connectedLanes},
     {BackendKind::cuda, isLarge, ProgramKind::large, Protocol::simple, largeLanes},
     {BackendKind::cuda, always, ProgramKind::direct, Protocol::simple, directLanes},
     {BackendKind::cpu, isSpread, ProgramKind::connected, Protocol::simple, lanesBetween},

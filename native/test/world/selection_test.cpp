@@ -88,10 +88,10 @@ TEST_CASE("on GPUs, a grid that isn't a power of two keeps the rest for the lead
   CHECK(lanesOnGpus(Collective::allToAll, kMiB, 4, 31) == 16);
 }
 
-TEST_CASE("on GPUs, small runs between processes go through slots, unless they are exchanged or captured") {
-  SelectionFacts facts = onGpus(Collective::allGather, 64 * kKiB - 1, 2);
+TEST_CASE("on GPUs, runs between processes go directly, until their buffers are mapped through slots") {
+  SelectionFacts facts = onGpus(Collective::allGather, 8, 2);
   facts.mapsLate = true;
-  CHECK(select(facts) == connected(1));
+  CHECK(select(facts) == direct(1));
   facts.bytes = 64 * kKiB;
   CHECK(select(facts) == direct(32));
   facts.bytes = 8;

@@ -26,6 +26,18 @@ struct Meeting {
     return false;
   }
 
+  /// Whether a run goes through connectors: then no block begins it before what another one has done with them.
+  /// @pre The names of all members are there.
+  DFCCL_HD static bool isToStage(const CollectiveRecord& collective, const MeetingPlaces& places) {
+    return collective.staged != nullptr && isStaged(places);
+  }
+
+  DFCCL_HD DFCCL_COLD static bool isStaged(const MeetingPlaces& places) {
+    if (!isAnyUnmapped(places)) return false;
+    P::acquireEntry();
+    return true;
+  }
+
   /// @return whether all members are done with the others' buffers in run `run`; P::finishAccess says so for this one.
   DFCCL_HD DFCCL_HOT static bool isAccessOver(P& platform, const CollectiveRecord& collective,
                                               const MeetingPlaces& places, uint64_t run) {

@@ -14,7 +14,7 @@ class BlockDaemon : public BlockIntake<P> {
   using Intake = BlockIntake<P>;
   using Intake::feed_, Intake::grid_, Intake::hasReady_, Intake::index_, Intake::isInside_, Intake::lookedAt_,
       Intake::slots_, Intake::tasks_, Intake::view_;
-  using Intake::finish, Intake::hasPart, Intake::hasRunBefore, Intake::persist, Intake::reportFacts;
+  using Intake::finish, Intake::queue, Intake::hasPart, Intake::hasRunBefore, Intake::persist, Intake::reportFacts;
 
  public:
   using Rules = typename P::Rules;
@@ -171,7 +171,7 @@ class BlockDaemon : public BlockIntake<P> {
     FeedEntry entry;
     while (!platform.isRoundOver() && feed_.peek(entry) && isApart(entry)) {
       feed_.pop();
-      accept(platform, entry);
+      if (hasPart(entry)) queue(platform, entry, Attempt{});
     }
   }
 
@@ -192,10 +192,19 @@ class BlockDaemon : public BlockIntake<P> {
       const PreparedPart& part = slots_.preparedAt(entry.collective);
       view_.counters().bytesMoved.add(part.movedElements() * sizeOf(part.meeting.type));
     }
+    if (came.kind == RoundTurn::Kind::staged) return stage(slot);
     if (came.outcome != Outcome::stuck) return finish(platform, slot, entry, came.outcome, position);
     const bool isSent = came.kind == RoundTurn::Kind::sent;
     slot.dynamic.isSent |= isSent;
     slot.dynamic.phase = isSent ? Phase::running : Phase::draining;
+    slot.isDirty = true;
+  }
+
+  /// From here on the task is the interpreter's.
+  DFCCL_HD DFCCL_COLD static void stage(ContextSlot& slot) {
+    P::acquireEntry();
+    slot.dynamic.phase = Phase::staging;
+    slot.dynamic.step = slot.dynamic.tile = 0;
     slot.isDirty = true;
   }
 

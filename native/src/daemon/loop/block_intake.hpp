@@ -50,7 +50,7 @@ class BlockIntake : public BlockRuns<P> {
 
   /// @pre This block has a part in the run.
   DFCCL_HD DFCCL_HOT void beginAttempt(P& platform, const FeedEntry& run, Attempt& attempt) {
-    if (!P::kTriesAtOnce || !tasks_.isEmpty()) return;
+    if (!P::kTriesAtOnce || (!tasks_.isEmpty() && !mayTryBesideOthers(run))) return;
     PreparedPart& part = slots_.preparedAt(run.collective);
     const uint32_t programBlock = firstPartOf(run);
     const bool isPrepared = part.isOf(run.firstTask + programBlock) && run.blockCount <= grid_;
@@ -93,6 +93,10 @@ class BlockIntake : public BlockRuns<P> {
   DFCCL_HD bool isAllStuck() const { return tasks_.isAllStuck(); }
   DFCCL_HD bool isTriedAll() const { return tasks_.isTriedAll(); }
   DFCCL_HD uint32_t queueLength() const { return tasks_.length(); }
+  /// Whether a task of another collective is in the queue.
+  DFCCL_HD bool hasOthersThan(uint32_t collective) const {
+    return !tasks_.isEmpty() && (tasks_.length() > 1 || isOfOtherThan(collective));
+  }
 
  protected:
   DFCCL_HD BlockIntake(RankMemory& memory, uint32_t index)
@@ -122,6 +126,14 @@ class BlockIntake : public BlockRuns<P> {
     isInside_ = false;
     P::blockLeft(view_.rank(), index_);
   }
+
+  /// Whether nothing is before it but a few tasks that all wait, as receives do whose messages are sent later: their
+  /// next turns can do without the looks that it takes. @pre This block has a part in the run.
+  DFCCL_HD DFCCL_COLD bool mayTryBesideOthers(const FeedEntry& run) {
+    constexpr uint32_t kFew = 2;
+    return tasks_.length() <= kFew && tasks_.isAllStuck() && !view_.isActive(run.firstTask + firstPartOf(run));
+  }
+  DFCCL_HD DFCCL_COLD bool isOfOtherThan(uint32_t collective) const { return tasks_.at(0).collective != collective; }
 
   typename P::FeedReader feed_;
   uint32_t lookedAt_ = 0;  // tasks from the current one on that BlockDaemon's rounds have looked at in vain

@@ -104,7 +104,7 @@ class Leader : public Leaving<P> {
       lastCollective_ = sqe.id;
       otherRunsTaken_ = submissionsTaken_;
     }
-    const bool isAlone = c.blockCount == 1 ? posted >= otherRunsTaken_ : isTurn;
+    const bool isAlone = c.blockCount == 1 ? posted >= otherRunsTaken_ && !own.hasOthersThan(sqe.id) : isTurn;
     if (P::kSpreads && c.isMovable != 0 && (isAlone == (c.firstBlock != 0) || isAlone != (c.wasAlone != 0))) {
       move(sqe.id, c, isAlone);
     }
@@ -160,6 +160,7 @@ class Leader : public Leaving<P> {
     const Atomic<uint64_t, Scope::device>& finished = m_.collectives[collective].finishedRuns;
     if (Rules::movesBetweenRuns && finished.load(P::kLook) != c.submittedRuns.load(order::relaxed)) return;
     P::found(finished);
+    P::releaseEntry();
     c.firstBlock = static_cast<uint16_t>(wanted);
     P::placeChanged(m_, collective, c);
   }

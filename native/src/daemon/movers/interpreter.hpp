@@ -58,7 +58,7 @@ class Interpreter {
           return advanceWithCount(budgetBytes, progressed);
         if (!start(progressed)) return Outcome::stuck;
       }
-      const bool isStaged = c_.staged != nullptr && Meeting<P>::isAnyUnmapped(places_);
+      const bool isStaged = Meeting<P>::isToStage(c_, places_);
       d_.phase = isStaged ? Phase::staging : Phase::running;
       program_ = isStaged ? c_.staged : c_.program;
       if (mayUseRings() && RingMoves<P>::areNeeded(places_)) d_.phase = Phase::inRings;
@@ -123,7 +123,7 @@ class Interpreter {
 
   /// Makes ready what every run of this block's part repeats, if every run does. @pre A run has ended.
   DFCCL_HD void prepare(uint32_t task, PreparedPart& part) const {
-    if (c_.staged != nullptr || c_.rings != nullptr) return;
+    if (c_.rings != nullptr) return;
     PreparePart<P>::prepare(slice(), block_, runsTogether(), task, part);
   }
 

@@ -14,8 +14,8 @@ struct PreparePart {
   DFCCL_HD DFCCL_COLD static void prepare(const TaskSlice<P>& slice, uint32_t programBlock, bool runsTogether,
                                           uint32_t task, PreparedPart& part) {
     const BoundProgram& program = slice.program;
+    if (program.tiles != 1 || programBlock >= program.header.blockCount) return;
     const BlockRecord& block = program.blocks[programBlock];
-    if (program.tiles != 1) return;
     const StepRecord* const steps = program.steps.data() + block.firstStep;
     for (uint32_t i = 0; i < block.stepCount; ++i) {
       if (steps[i].dependencyCount != 0 || steps[i].isAwaited) return;

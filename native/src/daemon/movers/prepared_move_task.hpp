@@ -21,8 +21,9 @@ class PreparedMoveTask {
   DFCCL_HD PreparedMoveTask(P& platform, const PreparedPart& part, ContextSlot& slot)
       : platform_(platform), part_(part), slot_(slot), d_(slot.dynamic) {}
 
-  /// Whether it goes on here: a run that began before its part was prepared may be in the middle of its steps.
-  DFCCL_HD bool isMine() const { return d_.phase != Phase::running; }
+  /// Whether it goes on here: a run that began before its part was prepared may be in the middle of its steps, and one
+  /// may go through connectors.
+  DFCCL_HD bool isMine() const { return d_.phase != Phase::running && d_.phase != Phase::staging; }
 
   /// As Interpreter::advance.
   DFCCL_HD Outcome advance(int64_t& budgetBytes, bool& progressed) {
@@ -35,6 +36,8 @@ class PreparedMoveTask {
       if (Rules::mailboxNamesRun) {
         d_.step = platform_.lookForMailboxes(places, run.run, d_.step);
         if (d_.step != places.members) return Outcome::stuck;
+        if (Meeting<P>::isToStage(view, places)) [[unlikely]]
+          return stage(progressed);
       }
       move(view, budgetBytes);
       progressed = true;
@@ -66,16 +69,21 @@ class PreparedMoveTask {
     progressed = true;
   }
 
+  /// The interpreter goes on with it.
+  DFCCL_HD DFCCL_COLD Outcome stage(bool& progressed) {
+    d_.phase = Phase::staging;
+    d_.step = d_.tile = 0;
+    progressed = true;
+    return Outcome::paused;
+  }
+
   DFCCL_HD void move(const CollectiveRecord& view, int64_t& budgetBytes) {
-    uint64_t elements = 0;
     if (part_.kind == PreparedPart::Kind::copies) {
-      for (uint32_t i = 0; i < part_.copies.count; ++i) elements += uint64_t{2} * part_.copies.copies[i].elements;
       platform_.copyPrepared(view, slot_.addresses, part_.copies);
     } else {
-      elements = part_.move.elements * (part_.move.sourceCount + part_.move.destinationCount);
       platform_.movePrepared(view, slot_.addresses, part_.move);
     }
-    budgetBytes -= static_cast<int64_t>(elements * sizeOf(view.type));
+    budgetBytes -= static_cast<int64_t>(part_.movedElements() * sizeOf(view.type));
   }
 
   P& platform_;

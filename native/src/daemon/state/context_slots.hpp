@@ -76,7 +76,7 @@ class ContextSlots {
     slot.isDirty = true;
     return slot;
   }
-  /// A context for a task of which no run is under way. @pre Nothing is in the queue.
+  /// A context for a task of which no run is under way, so that none of it is in the queue.
   DFCCL_HD ContextSlot& claim(RankMemory& memory, BlockCounters& counters, const TaskRun& run) {
     ContextSlot& slot = places_.context(run.collective % kSlots);
     if (slot.task != run.task) [[unlikely]] {

@@ -87,6 +87,13 @@ struct PreparedCopies {
   uint32_t count;
   Copy copies[kMost];
   PreparedNotice notice;
+
+  /// What they read and write.
+  DFCCL_HD uint64_t movedElements() const {
+    uint64_t elements = 0;
+    for (uint32_t i = 0; i < count; ++i) elements += uint64_t{2} * copies[i].elements;
+    return elements;
+  }
 };
 
 /// What else a prepared move needs of its collective, so that nothing of that has to be near.
@@ -95,14 +102,20 @@ struct PreparedMeeting {
   uint32_t member;
   DataType type;
   ReduceOp op;
+  bool isEverStaged;                       // a run may go through connectors
   const Mailbox* mailboxes;                // where this member looks
   const Atomic<uint64_t>* finishedAccess;  // this member's
   const MeetingPlaces* places;             // where they lie, not a nearer copy
 
   DFCCL_HD static PreparedMeeting of(const CollectiveRecord& collective) {
     const MeetingPlaces& places = *collective.places;
-    return {places.members, collective.member, collective.type,
-            collective.op,  places.mailboxes,  &collective.shared->finishedAccess,
+    return {places.members,
+            collective.member,
+            collective.type,
+            collective.op,
+            collective.staged != nullptr,
+            places.mailboxes,
+            &collective.shared->finishedAccess,
             &places};
   }
 };
@@ -126,6 +139,7 @@ struct PreparedPart {
   /// What an exchange or a move reads and writes.
   DFCCL_HD uint64_t movedElements() const {
     if (isExchange()) return exchange.count * 2 * exchange.members;
+    if (kind == Kind::copies) return copies.movedElements();
     return move.elements * (move.sourceCount + move.destinationCount);
   }
   DFCCL_HD bool isOf(uint32_t aTask) const { return task == aTask; }

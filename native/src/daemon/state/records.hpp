@@ -71,8 +71,8 @@ struct CollectiveHead {
     blockCount = program.header.blockCount;
     if (staged != nullptr && staged->header.blockCount > blockCount) blockCount = staged->header.blockCount;
     firstBlock = 0;
-    isMovable =
-        program.connections.empty() && program.dependencies.empty() && program.scratchBytes == 0 && staged == nullptr;
+    // What a staged run leaves in its connectors, the next one acquires that uses them.
+    isMovable = program.connections.empty() && program.dependencies.empty() && program.scratchBytes == 0;
     wasAlone = 0;
   }
 };

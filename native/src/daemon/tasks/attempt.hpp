@@ -93,6 +93,10 @@ class Attempts {
       attempt.knownMembers = platform.lookForMailboxes(places, run.addresses.run, 0);
       if (attempt.knownMembers != places.members) return false;
       attempt.knownMembers = 0;
+      if (Meeting<P>::isToStage(view, places)) [[unlikely]] {
+        attempt.phase = Phase::staging;
+        return false;
+      }
       P::mark(TracePoint::peersKnown, run.collective);
     }
     if (part.kind == PreparedPart::Kind::copies) {

@@ -1,9 +1,10 @@
 #pragma once
-// A round: turns for several tasks of a block's queue at once, each of which is a prepared move or exchange. One look
-// says which of them can go on; those do, one behind the other; and then all of them are counted. In a burst a task of
-// its own would wait for each of these, and for what its collective has in memory.
+// A round: turns for several tasks of a block's queue at once, each of which is prepared: a move, copies or an
+// exchange. One look says which of them can go on; those do, one behind the other; and then all of them are counted. In
+// a burst a task of its own would wait for each of these, and for what its collective has in memory.
 #include <cstdint>
 
+#include "daemon/lifecycle/meeting.hpp"
 #include "daemon/lifecycle/outcome.hpp"
 #include "daemon/lifecycle/part_end.hpp"
 #include "daemon/lifecycle/run_turn.hpp"
@@ -20,6 +21,7 @@ struct RoundTurn {
     sent,    // an exchange's part is on its way; those of the others are not all there
     moved,   // done and counted; the outcome says how that ended, of a move stuck: the peers are to acknowledge
     ended,   // all peers have acknowledged
+    staged,  // the run is found to go through connectors, which is no task for a round
   };
   Kind kind = Kind::passed;
   Outcome outcome = Outcome::stuck;
@@ -62,9 +64,8 @@ struct TurnRound {
     if (!Rules::mailboxNamesRun || !Rules::completeAfterAcknowledge || !Rules::runsInOrder) return Awaits::nothing;
     if (slot.task != task || !part.isOf(task)) return Awaits::nothing;
     if (part.isExchange()) return Awaits::parts;
-    if (part.kind != PreparedPart::Kind::move) return Awaits::nothing;
     if (slot.dynamic.phase == Phase::draining) return Awaits::acknowledgements;
-    if (slot.dynamic.phase == Phase::running) return Awaits::nothing;
+    if (slot.dynamic.phase == Phase::running || slot.dynamic.phase == Phase::staging) return Awaits::nothing;
     // A member's own mailbox is one of those that are looked at, so when they carry the run, it is this run's turn. But
     // the block that fills it has to do so first.
     if (slot.programBlock == 0 && slot.dynamic.published == 0) return Awaits::nothing;
@@ -127,7 +128,7 @@ class RoundInSequence {
       if (awaits == Round::Awaits::acknowledgements && Round::isAccessOver(slot, part.meeting)) {
         turns[i] = Round::end(part.meeting);
       } else if (awaits == Round::Awaits::buffers) {
-        moves[i] = move(platform, slot, part);
+        moves[i] = move(platform, slot, part, turns[i]);
       } else if (awaits == Round::Awaits::parts && Round::isTurn(slot)) {
         moves[i] = exchange(platform, slot, part.exchange, turns[i]);
       }
@@ -138,11 +139,19 @@ class RoundInSequence {
     }
   }
 
-  static bool move(P& platform, ContextSlot& slot, const PreparedPart& part) {
+  static bool move(P& platform, ContextSlot& slot, const PreparedPart& part, RoundTurn& turn) {
     const CollectiveRecord& view = ContextSlots<P>::viewOf(slot);
     const MeetingPlaces& places = *view.places;
     if (platform.lookForMailboxes(places, slot.addresses.run, 0) != places.members) return false;
-    platform.movePrepared(view, slot.addresses, part.move);
+    if (Meeting<P>::isToStage(view, places)) {
+      turn.kind = RoundTurn::Kind::staged;
+      return false;
+    }
+    if (part.kind == PreparedPart::Kind::copies) {
+      platform.copyPrepared(view, slot.addresses, part.copies);
+    } else {
+      platform.movePrepared(view, slot.addresses, part.move);
+    }
     return true;
   }
 
