@@ -110,6 +110,56 @@ void checkChurn(Seat& seat) {
   seat.meet();
 }
 
+/// The same while every rank has a run under way that the others join in the end, so that no device is ever idle, and
+/// with so many runs in each buffer that it comes to be mapped.
+void checkBusyChurn(Seat& seat) {
+  constexpr uint64_t kCount = 2'000'000;
+  constexpr int kFirstKept = 311;
+  dfcclGroup_t group = nullptr;
+  DFCCL_EXPECT(dfcclGroupCreate(nullptr, 0, 0, &group, seat.context));
+  for (uint32_t r = 0; r < seat.ranks; ++r) registerSum(seat, 1, kFirstKept + static_cast<int>(r));
+  const Floats kept(64 * seat.ranks), sums(64 * seat.ranks);
+  const auto runKept = [&](uint32_t r) {
+    DFCCL_EXPECT(dfcclRun(kept.data() + 64 * r, sums.data() + 64 * r, kFirstKept + static_cast<int>(r), nullptr,
+                          nullptr, seat.context));
+  };
+  runKept(seat.rank);
+  unsigned found = 0;
+  std::vector<double> times;
+  for (uint32_t k = 0; k < 12; ++k) {
+    const Floats in(kCount), out(kCount);
+    fill(in.data(), kCount, seat.rank, k, seat.stream);
+    for (uint32_t again = 0; again < 200; ++again) {
+      const bool isChecked = again % 50 == 49;
+      if (isChecked) DFCCL_CUDA(cudaMemsetAsync(out.data(), 0xff, kCount * 4, seat.stream));
+      DFCCL_CUDA(cudaStreamSynchronize(seat.stream));
+      seat.meet();
+      const uint64_t begin = nowNanos();
+      dfcclRequest_t request = nullptr;
+      DFCCL_EXPECT(dfcclAllReduce(in.data(), out.data(), kCount, dfcclFloat32, dfcclSum, group, 0, nullptr, &request));
+      DFCCL_EXPECT(dfcclWaitRun(request, 20'000'000));
+      if (again >= 180) times.push_back(static_cast<double>(nowNanos() - begin) * 1e-3);
+      if (!isChecked) continue;
+      const Wrong wrong;
+      checkSum(out.data(), kCount, seat.ranks, k, wrong.at(), seat.stream);
+      found += wrong.read(seat.stream);
+    }
+    seat.meet();
+  }
+  for (uint32_t r = 0; r < seat.ranks; ++r) {
+    if (r != seat.rank) runKept(r);
+  }
+  seat.wait();
+  say(seat, "busy churn", "the same, 200 runs in each, beside one under way; value: microseconds of the last ones",
+      found, median(times));
+  if (found != 0) throw SeatError("wrong sums after buffers were made anew");
+  for (uint32_t r = 0; r < seat.ranks; ++r) {
+    DFCCL_EXPECT(dfcclUnregister(kFirstKept + static_cast<int>(r), seat.context));
+  }
+  DFCCL_EXPECT(dfcclGroupDestroy(group));
+  seat.meet();
+}
+
 /// Memory that other processes can't map: it goes through what they have mapped.
 void checkPool(Seat& seat) {
   constexpr uint64_t kCount = 1'000'000;
@@ -138,6 +188,7 @@ void checkRank(Seat& seat) {
   checkSums(seat);
   checkGathers(seat);
   checkPool(seat);
+  checkBusyChurn(seat);
   checkChurn(seat);
 }
 

@@ -63,6 +63,25 @@ double oneBehindTheOther(const Messages& messages, uint64_t rounds) {
   return median(times);
 }
 
+/// One message from rank 0 to rank 1, from the call to its end, while receives wait that nobody sends to.
+/// @param waiting ranks that have one, a bit each
+double besideWaiting(const Messages& messages, uint64_t rounds, uint32_t waiting) {
+  constexpr uint64_t kTag = kOutstanding - 1;
+  const bool waits = (waiting >> messages.seat.rank & 1) != 0, isAwaited = (waiting >> messages.peer() & 1) != 0;
+  std::vector<double> times;
+  const dfcclRequest_t comes = waits ? messages.receive(kTag) : nullptr;
+  for (uint64_t i = 0; i < rounds + rounds / 4; ++i) {
+    messages.seat.meet();
+    const uint64_t begin = nowNanos();
+    Messages::wait(messages.seat.rank == 0 ? messages.send(0) : messages.receive(0));
+    if (i >= rounds / 4) times.push_back(static_cast<double>(nowNanos() - begin) * 1e-3);
+  }
+  if (isAwaited) Messages::wait(messages.send(kTag));
+  if (waits) Messages::wait(comes);
+  messages.seat.meet();
+  return median(times);
+}
+
 }  // namespace
 
 void timeMessages(Seat& seat, uint64_t bytes) {
@@ -78,12 +97,16 @@ void timeMessages(Seat& seat, uint64_t bytes) {
   const Messages messages{seat, group, in, out, count};
   seat.meet();
   const double half = halfRoundTrip(messages, rounds);
+  double one[4];
+  for (uint32_t waiting = 0; waiting < 4; ++waiting) one[waiting] = besideWaiting(messages, rounds, waiting);
   const double each = oneBehindTheOther(messages, rounds / 4);
   if (seat.rank == 0) {
     std::printf(
-        "{\"as\":\"%s\",\"measure\":\"messages\",\"bytes\":%lu,\"halfRoundTripUs\":%.2f,\"usEachOf%lu\":%.2f,"
+        "{\"as\":\"%s\",\"measure\":\"messages\",\"bytes\":%lu,\"halfRoundTripUs\":%.2f,\"oneUs\":%.2f,"
+        "\"besideWaitOfSender\":%.2f,\"besideWaitOfReceiver\":%.2f,\"besideWaitOfBoth\":%.2f,\"usEachOf%lu\":%.2f,"
         "\"GBs\":%.3f}\n",
-        kindOf(seat), bytes, half, kOutstanding, each, static_cast<double>(bytes) / each * 1e-3);
+        kindOf(seat), bytes, half, one[0], one[1], one[2], one[3], kOutstanding, each,
+        static_cast<double>(bytes) / each * 1e-3);
     std::fflush(stdout);
   }
   seat.meet();
