@@ -1,5 +1,7 @@
 #include "processes/peer_windows.hpp"
 
+#include <string>
+
 #include "base/error.hpp"
 #include "daemon/state/windows.hpp"
 
@@ -18,8 +20,10 @@ bool PeerWindows::take() {
     unmapClosed(rank, *notes);  // what is new may wait for it
     for (const uint64_t tail = notes->tail.load(order::acquire); owner.taken != tail;) {
       const uint64_t place = owner.taken % WindowNotes::kCapacity;
-      const Taken taken = take(rank, notes->notes[place]);
-      // Those behind it wait too: the owner counts how far this rank is.
+      Taken taken = take(rank, *notes, notes->notes[place]);
+      // Those behind it would wait too, as the owner counts how far this rank is: and a run for one of them, which
+      // keeps the device from being idle.
+      if (taken == Taken::later && isAnyAwaited(*notes, owner.taken, tail)) taken = Taken::refused;
       if (taken == Taken::later) {
         isAll = false;
         break;
@@ -33,8 +37,8 @@ bool PeerWindows::take() {
   return isAll;
 }
 
-PeerWindows::Taken PeerWindows::take(uint32_t rank, const WindowNote& note) {
-  if (note.kind == WindowNote::opened) return map(rank, note);
+PeerWindows::Taken PeerWindows::take(uint32_t rank, WindowNotes& notes, const WindowNote& note) {
+  if (note.kind == WindowNote::opened) return map(rank, notes, note);
   Owner& owner = owners_[rank];
   const auto found = owner.mapped.find(note.window);
   if (found == owner.mapped.end()) return Taken::yes;
@@ -44,12 +48,21 @@ PeerWindows::Taken PeerWindows::take(uint32_t rank, const WindowNote& note) {
   return Taken::yes;
 }
 
-PeerWindows::Taken PeerWindows::map(uint32_t rank, const WindowNote& note) {
+PeerWindows::Taken PeerWindows::map(uint32_t rank, WindowNotes& notes, const WindowNote& note) {
   if (note.isOptional != 0 && isTooMuchClosed()) return Taken::later;
   Owner& owner = owners_[rank];
   try {
-    const std::optional<uint64_t> place = driver_.map(rank, note);
-    if (!place) return owner.closed.empty() ? Taken::refused : Taken::later;
+    std::optional<uint64_t> place = driver_.map(rank, note);
+    // What has to be unmapped may have been closed just now.
+    if (!place && !owner.closed.empty()) {
+      unmapClosed(rank, notes);
+      place = driver_.map(rank, note);
+      if (!place && !owner.closed.empty()) return Taken::later;
+    }
+    if (!place) {
+      throw Error(dfcclSystemError, "Memory of rank " + std::to_string(rank) + " is in a block that is mapped already.",
+                  "Allocate it as a block of its own, of 2 MB or more.", {{"rank", std::to_string(rank)}});
+    }
     const uint64_t seenAt = *place;
     std::vector<uint64_t> bases;
     uint64_t address = note.first;
@@ -79,11 +92,22 @@ bool PeerWindows::unmapClosed(uint32_t rank, WindowNotes& notes) {
 
 bool PeerWindows::isTooMuchClosed() const {
   constexpr uint64_t kMostBytes = uint64_t{512} << 20;
+  constexpr size_t kMost = 64;  // each may keep a block of the driver's, and has a number
   uint64_t bytes = 0;
+  size_t count = 0;
   for (const Owner& owner : owners_) {
     for (const Closed& each : owner.closed) bytes += each.bytes;
+    count += owner.closed.size();
   }
-  return bytes > kMostBytes;
+  return bytes > kMostBytes || count > kMost;
+}
+
+bool PeerWindows::isAnyAwaited(const WindowNotes& notes, uint64_t taken, uint64_t tail) {
+  for (uint64_t position = taken; position != tail; ++position) {
+    const WindowNote& note = notes.notes[position % WindowNotes::kCapacity];
+    if (note.kind == WindowNote::opened && note.isOptional == 0) return position != taken;
+  }
+  return false;
 }
 
 void PeerWindows::close() {

@@ -63,8 +63,10 @@ class PeerWindows {
 
   enum class Taken { yes, refused, later };
   /// @return refused: what is optional could not be mapped.
-  Taken take(uint32_t owner, const WindowNote& note);
-  Taken map(uint32_t owner, const WindowNote& note);
+  Taken take(uint32_t owner, WindowNotes& notes, const WindowNote& note);
+  Taken map(uint32_t owner, WindowNotes& notes, const WindowNote& note);
+  /// Whether behind a note there is one of memory that a run may wait for.
+  static bool isAnyAwaited(const WindowNotes& notes, uint64_t taken, uint64_t tail);
   /// What may be. @return whether that is everything.
   bool unmapClosed(uint32_t owner, WindowNotes& notes);
   /// Whether so much that is freed waits to be unmapped that nothing more is to be kept from being freed.

@@ -86,3 +86,44 @@ TEST_CASE("where much that was freed is mapped still, what is new waits") { make
 TEST_CASE("what the driver can't map before it has unmapped what was freed waits for that, and isn't refused") {
   makeAnewBesideBusyDevice(kSmall, false, true);
 }
+
+TEST_CASE("what no run waits for keeps nothing back that one may wait for") {
+  Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
+    if (rank == 1) {
+      FakeView view;
+      PeerWindows peers(segment, view.driver());
+      EXPECT(shared.await(1));
+      EXPECT(peers.take());
+      shared.reach(2);
+      EXPECT(shared.await(3));
+      view.mustWait = true;
+      EXPECT(!peers.take());
+      // What was closed is there still, and what a run waits for is.
+      EXPECT(view.mapped.size() == 2);
+      shared.reach(4);
+      EXPECT(shared.await(5));
+      return kFine;
+    }
+    FakeMemory memory;
+    OwnWindows own(segment, memory.driver());
+    memory.allocate(kGiB, kLarge);
+    own.mappedWindowOf(kGiB);
+    own.exportWanted();
+    shared.reach(1);
+    EXPECT(shared.await(2));
+    memory.free(kGiB);
+    memory.allocate(kGiB, kLarge);
+    own.mappedWindowOf(kGiB);
+    own.exportWanted();
+    memory.allocate(4 * kGiB, kSmall);
+    own.windowOf(4 * kGiB);
+    shared.reach(3);
+    EXPECT(shared.await(4));
+    EXPECT(own.mappedWindowOf(kGiB) == windows::kUnmapped);
+    EXPECT(own.mappedWindowOf(4 * kGiB) != windows::kUnmapped);
+    shared.reach(5);
+    return kFine;
+  });
+  CHECK(pair.processes.join(0) == kFine);
+  CHECK(pair.processes.join(1) == kFine);
+}
