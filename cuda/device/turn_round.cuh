@@ -43,7 +43,7 @@ __device__ inline Seen lookAtMember(const PreparedMeeting& meeting, const RunAdd
   return {inBase != 0 && outBase != 0, false, windows::seenAt(inBase, in), windows::seenAt(outBase, out)};
 }
 
-/// What a lane looks up for a turn's move: an end of one of its copies, or one of a reduce-copy's operands.
+/// What a lane looks up for a turn's move: one of a reduce-copy's operands, or an end of one of its copies.
 struct LaneOperand {
   bool isOne;
   bool isInput;
@@ -51,15 +51,18 @@ struct LaneOperand {
   uint64_t offset;    // in its buffer
   uint64_t elements;  // of its move
 };
+/// Out of line, so that reduce-copies don't pay for it.
+__device__ __noinline__ inline LaneOperand copyEndOf(const PreparedCopies& copies, uint32_t lane) {
+  if (lane >= 2 * copies.count) return {};
+  const PreparedCopies::Copy& copy = copies.copies[lane / 2];
+  if (lane % 2 == 0) return {true, true, copy.from, copy.inputOffset, copy.elements};
+  return {true, false, copy.to, copy.outputOffset, copy.elements};
+}
 __device__ inline LaneOperand operandOf(const PreparedPart& part, uint32_t lane) {
-  if (part.kind == PreparedPart::Kind::copies) {
-    if (lane >= 2 * part.copies.count) return {};
-    const PreparedCopies::Copy& copy = part.copies.copies[lane / 2];
-    if (lane % 2 == 0) return {true, true, copy.from, copy.inputOffset, copy.elements};
-    return {true, false, copy.to, copy.outputOffset, copy.elements};
-  }
+  if (part.kind == PreparedPart::Kind::copies) [[unlikely]]
+    return copyEndOf(part.copies, lane);
   if (lane >= part.move.sourceCount + part.move.destinationCount) return {};
-  const PreparedMove::Operand& operand = part.move.operands[lane];
+  const PreparedMove::Operand operand = part.move.operands[lane];
   return {true, operand.isInput, operand.member, part.move.offsetOf(operand), part.move.elements};
 }
 
@@ -145,16 +148,21 @@ __device__ __noinline__ inline void send(const RoundOrder& order) {
   }
 }
 
-/// @param from its operands are [from, from + sources + destinations).
 template <class MoveAny>
-__device__ inline void moveOperands(const RoundPlan& plan, uint32_t from, uint32_t sources, uint32_t destinations,
-                                    uint64_t elements, uint32_t divisor, const MoveAny& moveAny) {
+__device__ inline void moveOperands(const RoundPlan& plan, const ReduceCopyArgs& args, const MoveAny& moveAny) {
   const PreparedMeeting& meeting = plan.part->meeting;
-  void* const* const operands = plan.operands + from;
-  ReduceCopyArgs args{operands, static_cast<int>(sources), operands + sources, static_cast<int>(destinations),
-                      elements};
-  args.divisor = divisor;
   if (!plan.isWhole || !movePlainly(meeting.type, meeting.op, args)) moveAny(meeting.type, meeting.op, args);
+}
+
+/// One copy behind the other: they are few and small, or alone.
+template <class MoveAny>
+__device__ __noinline__ void copyOperands(const RoundPlan& plan, const MoveAny& moveAny) {
+  const PreparedCopies& copies = plan.part->copies;
+#pragma unroll 1
+  for (uint32_t i = 0; i < copies.count; ++i) {
+    void* const* const ends = plan.operands + 2 * i;
+    moveOperands(plan, {ends, 1, ends + 1, 1, copies.copies[i].elements}, moveAny);
+  }
 }
 
 /// @return which turns have moved, a bit each: the same for all workers. @param moveAny, exchangeAny out of line.
@@ -171,16 +179,16 @@ __device__ inline uint32_t move(const RoundOrder& order, const MoveAny& moveAny,
       continue;
     }
     if (!plan.moves) continue;
-    const bool copies = plan.part->kind == PreparedPart::Kind::copies;
-    const PreparedMove& move = plan.part->move;
-    const uint32_t moves = copies ? plan.part->copies.count : 1;
-#pragma unroll 1
-    for (uint32_t i = 0; i < moves; ++i) {
-      const uint64_t elements = copies ? plan.part->copies.copies[i].elements : move.elements;
-      moveOperands(plan, 2 * i, copies ? 1 : move.sourceCount, copies ? 1 : move.destinationCount, elements,
-                   copies ? 0 : move.divisor, moveAny);
-    }
     bytes += plan.part->movedElements() * sizeOf(plan.part->meeting.type);
+    if (plan.part->kind == PreparedPart::Kind::copies) [[unlikely]] {
+      copyOperands(plan, moveAny);
+    } else {
+      const PreparedMove& move = plan.part->move;
+      ReduceCopyArgs args{plan.operands, static_cast<int>(move.sourceCount), plan.operands + move.sourceCount,
+                          static_cast<int>(move.destinationCount), move.elements};
+      args.divisor = move.divisor;
+      moveOperands(plan, args, moveAny);
+    }
     moved |= 1u << turn;
   }
   return moved;

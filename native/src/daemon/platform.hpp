@@ -66,8 +66,9 @@ concept PlatformOrders = requires(const on::Counter& word) {
   { P::kPublishOrder } -> std::convertible_to<Order>;  // of a mailbox: whether it publishes the buffers' contents too
   P::found(word);                                      // after a look that found what a peer or another block wrote
   P::foundTurn(word);                                  // ... that it is a run's turn, or where a peer's buffers are
-  P::acquireEntry();  // before an entry of the leader's that is no run, or the first run of a collective
-  P::releaseEntry();  // before the leader writes one
+  // Before an entry of the leader's that is no run, the first run of a collective, or a staged one.
+  P::acquireEntry();
+  P::releaseEntry();  // before the leader writes one, and where it gives a collective to another block
 };
 
 /// Where a block finds its own things. Made from the rank's memory and the block's number.

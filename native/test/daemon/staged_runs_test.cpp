@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kRanks = 3;
 constexpr uint64_t kCount = 24;
-constexpr uint32_t kLanes = 2;
+constexpr uint32_t kRunsOfEach = 2;  // one behind the other
 constexpr uint16_t kMapped = 9;
 
 PlannedCollective plannedOf(Collective collective, uint32_t id) {
@@ -27,10 +27,24 @@ PlannedCollective plannedOf(Collective collective, uint32_t id) {
   return c;
 }
 
+/// On how many blocks each of a collective's two programs is.
+struct Lanes {
+  uint32_t direct, staged;
+};
+
+/// A world whose daemons leave at any time, also in the middle of a run.
+WorldShape restlessShape(uint32_t grid) {
+  Random random(7);
+  WorldShape shape = steadyShape(kRanks, grid);
+  shape.policy = anyPolicy(random);
+  shape.policy.streams = 0;
+  return shape;
+}
+
 class StagedRuns {
  public:
-  StagedRuns(const std::vector<Collective>& collectives, uint32_t grid)
-      : shape_(steadyShape(kRanks, grid)), memory_(1 << 22), watch_(memory_), world_(shape_), random_(1) {
+  StagedRuns(const std::vector<Collective>& collectives, const WorldShape& shape, Lanes lanes = {2, 2})
+      : shape_(shape), lanes_(lanes), memory_(1 << 22), watch_(memory_), world_(shape_), random_(1) {
     Surroundings::violation.clear();
     Surroundings::stepBudgetBytes = 1 << 20;
     Surroundings::togetherBytes = 0;
@@ -40,33 +54,40 @@ class StagedRuns {
     for (const Collective collective : collectives) add(collective);
   }
 
-  /// One run of each, in an order of its own on each rank. @param mayUnmapped some buffers are ones that not all have
+  /// Some runs of each, in an order of its own on each rank. @param mayUnmapped some buffers are ones that not all have
   /// mapped. @return elements that are wrong.
   uint64_t runAll(bool mayUnmapped) {
-    std::vector<uint32_t> order(all_.size());
-    for (uint32_t c = 0; c < order.size(); ++c) order[c] = c;
-    std::vector<std::vector<uint8_t*>> in(all_.size()), out(all_.size());
-    for (uint32_t c = 0; c < all_.size(); ++c) lend(c, in[c], out[c]);
+    // Of each collective as many places as it has runs, which come in the order of their numbers.
+    std::vector<uint32_t> order;
+    for (uint32_t i = 0; i < all_.size() * kRunsOfEach; ++i) order.push_back(i / kRunsOfEach);
+    std::vector<std::vector<uint8_t*>> in(order.size()), out(order.size());
+    for (uint32_t i = 0; i < order.size(); ++i) lend(order[i], in[i], out[i]);
+    std::vector<std::vector<uint32_t>> runsOf(kRanks, std::vector<uint32_t>(all_.size()));
     std::vector<std::vector<uint32_t>> orders(kRanks, order);
     for (auto& mine : orders) random_.shuffle(mine);
     // Each rank submits its next one when it likes.
     std::vector<size_t> next(kRanks);
     size_t completed = 0;
-    for (int turn = 0; turn < 20'000 && completed < kRanks * all_.size(); ++turn) {
+    for (int turn = 0; turn < 20'000 && completed < kRanks * order.size(); ++turn) {
       ++Surroundings::now;
       const uint32_t rank = random_.below(kRanks);
       if (next[rank] < order.size() && random_.oneIn(3)) {
-        const uint32_t c = orders[rank][next[rank]++];
+        const uint32_t c = orders[rank][next[rank]];
+        const uint32_t i = c * kRunsOfEach + runsOf[rank][c];
         const uint16_t send = window(mayUnmapped), recv = window(mayUnmapped);
-        REQUIRE(world_.submit(rank, indices_[c][rank], in[c][rank], out[c][rank], 0, send, recv).has_value());
+        // Else the queue is full.
+        if (world_.submit(rank, indices_[c][rank], in[i][rank], out[i][rank], 0, send, recv)) {
+          ++next[rank];
+          ++runsOf[rank][c];
+        }
       }
       world_.tryStart(rank);
       world_.stepBlock(rank, random_.below(shape_.limits.grid));
       completed += world_.poll(rank).has_value();
     }
-    REQUIRE(completed == kRanks * all_.size());
+    REQUIRE(completed == kRanks * order.size());
     uint64_t wrong = 0;
-    for (uint32_t c = 0; c < all_.size(); ++c) wrong += takeBack(c, in[c], out[c]);
+    for (uint32_t i = 0; i < order.size(); ++i) wrong += takeBack(order[i], in[i], out[i]);
     ++runs_;
     CHECK(Surroundings::violation == "");
     return wrong;
@@ -90,7 +111,7 @@ class StagedRuns {
     // Registered with the program that needs connections, beside which the direct one is put.
     const std::vector<uint32_t> onOneHost(kRanks);
     for (uint32_t r = 0; r < kRanks; ++r) {
-      const auto staged = buildConnectedProgram(collective, onOneHost, r, c.spec.root, kLanes);
+      const auto staged = buildConnectedProgram(collective, onOneHost, r, c.spec.root, lanes_.staged);
       indices_[id].push_back(world_.registerCollective(r, c.spec, staged));
     }
     CollectiveShared& shared = *world_.memory(0).collectives[indices_[id][0]].shared;
@@ -99,7 +120,7 @@ class StagedRuns {
     shared.windows = windows_.back()->data();
     shared.knownMailboxes = known_.back()->data();
     for (uint32_t r = 0; r < kRanks; ++r) {
-      const auto direct = buildDirectProgram(collective, kRanks, r, c.spec.root, kLanes);
+      const auto direct = buildDirectProgram(collective, kRanks, r, c.spec.root, lanes_.direct);
       direct_.push_back(loadProgram(direct, c.spec.type, kCount, shape_.tiles));
       CollectiveRecord& record = world_.memory(r).collectives[indices_[id][r]];
       record.staged = record.program;
@@ -140,6 +161,7 @@ class StagedRuns {
   }
 
   const WorldShape shape_;
+  const Lanes lanes_;
   UserMemory memory_;
   const MemoryWatch watch_;
   TestWorld<AllRules> world_;
@@ -161,20 +183,26 @@ const std::vector<Collective> kSome = {Collective::allReduce, Collective::broadc
 TEST_CASE("runs go directly or through connectors, as their buffers are mapped, alone and beside others") {
   for (const uint32_t grid : {1u, 2u, 4u}) {
     CAPTURE(grid);
-    for (const Collective collective : kSome) {
-      CAPTURE(static_cast<int>(collective));
-      StagedRuns alone({collective}, grid);
-      for (int run = 0; run < 40; ++run) CHECK(alone.runAll(true) == 0);
+    for (const WorldShape& shape : {steadyShape(kRanks, grid), restlessShape(grid)}) {
+      CAPTURE(static_cast<int>(shape.policy.quit.kind));
+      for (const Lanes lanes : {Lanes{2, 2}, Lanes{1, 2}}) {
+        CAPTURE(lanes.direct);
+        for (const Collective collective : kSome) {
+          CAPTURE(static_cast<int>(collective));
+          StagedRuns alone({collective}, shape, lanes);
+          for (int run = 0; run < 30; ++run) REQUIRE(alone.runAll(true) == 0);
+        }
+        StagedRuns beside(kSome, shape, lanes);
+        for (int run = 0; run < 40; ++run) REQUIRE(beside.runAll(true) == 0);
+      }
     }
-    StagedRuns beside(kSome, grid);
-    for (int run = 0; run < 60; ++run) CHECK(beside.runAll(true) == 0);
   }
 }
 
 TEST_CASE("that a run may go through connectors keeps no direct one from being tried at once") {
   for (const Collective collective : {Collective::allReduce, Collective::broadcast, Collective::allToAll}) {
     CAPTURE(static_cast<int>(collective));
-    StagedRuns runs({collective}, 1);
+    StagedRuns runs({collective}, steadyShape(kRanks, 1));
     for (int run = 0; run < 20; ++run) CHECK(runs.runAll(false) == 0);
     uint64_t attempted = 0;
     for (uint32_t r = 0; r < kRanks; ++r) attempted += runs.attempted(r);

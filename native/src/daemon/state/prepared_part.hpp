@@ -136,7 +136,7 @@ struct PreparedPart {
   DFCCL_HD PreparedPart() {}
   DFCCL_HD const PreparedNotice& notice() const { return kind == Kind::copies ? copies.notice : move.notice; }
   DFCCL_HD bool isExchange() const { return kind == Kind::exchange; }
-  /// What an exchange or a move reads and writes.
+  /// What an exchange, a move or copies read and write.
   DFCCL_HD uint64_t movedElements() const {
     if (isExchange()) return exchange.count * 2 * exchange.members;
     if (kind == Kind::copies) return copies.movedElements();

@@ -60,7 +60,8 @@ struct CollectiveHead {
   int32_t priority;
   // The block of the daemon that has the first of them; the others follow, modulo the grid.
   uint16_t firstBlock;
-  // Nothing of it stays in its blocks between two runs, so the leader may give each run to others.
+  // Nothing of it stays in its blocks between two runs but what the next one acquires, so the leader may give each run
+  // to others.
   uint8_t isMovable;
   uint8_t wasAlone;                               // its last run came alone
   Atomic<uint64_t, Scope::device> submittedRuns;  // taken in by the leader

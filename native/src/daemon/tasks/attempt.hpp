@@ -1,6 +1,7 @@
 #pragma once
-// A run that finds nothing before it, and of which this block's part is prepared, is tried before a task is made of it.
-// On a GPU a small collective is over by the time that its task would have had its first turn.
+// A run that finds nothing before it but a few tasks that wait, and of which this block's part is prepared, is tried
+// before a task is made of it. On a GPU a small collective is over by the time that its task would have had its first
+// turn.
 #include <cstdint>
 
 #include "base/reduce_copy.hpp"
