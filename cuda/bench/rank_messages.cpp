@@ -1,4 +1,5 @@
 // Times of messages between two ranks, to be compared with what carries them alone (ucx_perftest).
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -87,7 +88,9 @@ double besideWaiting(const Messages& messages, uint64_t rounds, uint32_t waiting
 void timeMessages(Seat& seat, uint64_t bytes) {
   const uint64_t count = bytes / sizeof(float);
   const uint64_t rounds = bytes >= (4u << 20) ? 20 : 200;
-  const Floats in(count * kOutstanding), out(count * kOutstanding);
+  // At least a block of the driver's each: while a piece of one is mapped, pieces made anew in it wait to be.
+  const uint64_t most = std::max(count * kOutstanding, uint64_t{1} << 19);
+  const Floats in(most), out(most);
   for (uint64_t tag = 0; tag < kOutstanding; ++tag) {
     fill(in.data() + tag * count, count, seat.rank, static_cast<uint32_t>(tag), seat.stream);
   }
