@@ -12,7 +12,7 @@ import { isCollectiveName, parseArguments } from "../../packages/collective-test
  * @returns {fault, program}: what the command line would refuse; what `launch` would start, word by word.
  */
 export async function parseOnly(args, { mayLackArguments = false, isLaboratory = false } = {}) {
-  const dfccl = isLaboratory ? makeLaboratory() : makeProgram();
+  const dfccl = isLaboratory ? makeLaboratory() : await makeProgram();
   const found = { fault: undefined, program: undefined };
   for (const command of commandsUnder(dfccl)) {
     command.configureOutput({ writeOut: () => undefined, writeErr: () => undefined, outputError: () => undefined });

@@ -56,8 +56,9 @@ interface Case {
   readonly code: number;
 }
 
+const program = await makeProgram();
+
 function commandAt(path: readonly string[]): Command {
-  const program = makeProgram();
   return path.reduce((command, name) => command.commands.find((one) => one.name() === name) ?? command, program);
 }
 
@@ -110,7 +111,7 @@ function casesOf(path: readonly string[]): Case[] {
   return all;
 }
 
-const perfCases: readonly Case[] = commandTable(makeProgram())
+const perfCases: readonly Case[] = commandTable(program)
   .filter(({ path }) => path.join(" ") === "perf")
   .flatMap(({ options }) => options)
   .filter(({ takesValue, names }) => takesValue && !names.includes("--output_file"))
@@ -125,7 +126,7 @@ const perfOutputs: readonly Case[] = ["-", bad.directory, bad.missing, bad.unwri
   code: 255,
 }));
 
-const paths = commandTable(makeProgram())
+const paths = commandTable(program)
   .filter(({ commands }) => commands.length === 0)
   .map(({ path }) => path);
 const groups: readonly (readonly [string, readonly Case[]])[] = [

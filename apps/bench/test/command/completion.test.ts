@@ -5,7 +5,7 @@ import { makeProgram } from "../../src/command-line.js";
 import { commandTable } from "../../src/completion/command-table.js";
 import { completionScript, shells } from "../../src/completion/shells.js";
 
-const table = commandTable(makeProgram());
+const table = commandTable(await makeProgram());
 
 /** What bash offers at the end of each line; a line ends with the word that is begun. */
 function completeInBash(lines: readonly string[][]): string[][] {

@@ -27,14 +27,14 @@ function helpOf(command: Command): string {
 }
 
 describe("the table of exit codes", () => {
-  it("is shown by dfccl --help", () => {
-    const help = helpOf(makeProgram());
+  it("is shown by dfccl --help", async () => {
+    const help = helpOf(await makeProgram());
     expect(help).toContain(exitTableText());
     expect(codesIn(help)).toEqual(Object.keys(exitTable).map(Number));
   });
 
-  it("has every code that a command's help names, and each command names how it can end", () => {
-    const commands = helps(makeProgram());
+  it("has every code that a command's help names, and each command names how it can end", async () => {
+    const commands = helps(await makeProgram());
     expect(commands.length).toBeGreaterThan(24);
     for (const { path, help } of commands) {
       const codes = codesIn(help);
