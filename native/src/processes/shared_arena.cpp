@@ -78,7 +78,10 @@ uint8_t* SharedArena::takeOfLarger(size_t size) {
   for (size_t larger = size; larger != 0; larger *= 2) {
     uint8_t* const block = takeFree(larger);
     if (block == nullptr) continue;
-    while (larger != size) putFree(block + (larger /= 2), larger);
+    while (larger != size) {
+      larger /= 2;
+      putFree(block + larger, larger);
+    }
     return block;
   }
   return nullptr;
