@@ -12,8 +12,8 @@ namespace dfccl {
 template <class P>
 class BlockDaemon : public BlockIntake<P> {
   using Intake = BlockIntake<P>;
-  using Intake::feed_, Intake::grid_, Intake::hasReady_, Intake::index_, Intake::isInside_, Intake::lookedAt_,
-      Intake::slots_, Intake::tasks_, Intake::view_;
+  using Intake::feed_, Intake::firstTurns_, Intake::grid_, Intake::hasReady_, Intake::index_, Intake::isInside_,
+      Intake::lookedAt_, Intake::slots_, Intake::tasks_, Intake::view_;
   using Intake::finish, Intake::queue, Intake::hasPart, Intake::hasRunBefore, Intake::persist, Intake::reportFacts;
 
  public:
@@ -78,6 +78,7 @@ class BlockDaemon : public BlockIntake<P> {
     }
     bool any = false;
     hasReady_ = false;
+    firstTurns_ = 0;
     int64_t budget = P::kStepBudgetBytes;
     // Bounds the step where small tasks complete one after another.
     for (int visits = 0; visits < P::kVisitsPerStep && !tasks_.isEmpty(); ++visits) {

@@ -14,8 +14,8 @@ class BlockIntake : public BlockRuns<P> {
   using Runs::dropCollective, Runs::endAttempt, Runs::firstPartOf, Runs::forgetPlace, Runs::takeRun;
 
  protected:
+  using Runs::finish, Runs::hasRunBefore;
   using Runs::grid_, Runs::index_, Runs::isInside_, Runs::slots_, Runs::tasks_, Runs::view_;
-  using Runs::hasRunBefore;
 
  public:
   using Runs::hasPart;
@@ -68,9 +68,12 @@ class BlockIntake : public BlockRuns<P> {
   /// Without an attempt, or after one that was not the end.
   DFCCL_HD DFCCL_COLD bool queue(P& platform, const FeedEntry& entry, const Attempt& attempt) {
     switch (entry.kind) {
-      case FeedEntry::run:
+      case FeedEntry::run: {
+        const bool hasTurn = hasTurnAtOnce(entry);
         takeRun(platform, entry, attempt);
+        if (hasTurn) giveFirstTurn(platform, entry);
         return true;
+      }
       case FeedEntry::abort:
         dropCollective(entry.value);
         return true;
@@ -130,13 +133,45 @@ class BlockIntake : public BlockRuns<P> {
   /// Whether nothing is before it but a few tasks that all wait, as receives do whose messages are sent later: their
   /// next turns can do without the looks that it takes. @pre This block has a part in the run.
   DFCCL_HD DFCCL_COLD bool mayTryBesideOthers(const FeedEntry& run) {
-    constexpr uint32_t kFew = 2;
     return tasks_.length() <= kFew && tasks_.isAllStuck() && !view_.isActive(run.firstTask + firstPartOf(run));
+  }
+  /// Of what isn't prepared, as between machines. In the queue it would come after all the looks that a task before it
+  /// is worth, and some of what waits there may be waiting for what this one sends.
+  DFCCL_HD bool hasTurnAtOnce(const FeedEntry& run) {
+    if constexpr (!P::kTriesAtOnce) return false;
+    if (tasks_.isEmpty() || tasks_.length() > kFew || tasks_.isInOrder() || tasks_.isDraining()) return false;
+    // Those in the queue have theirs in between.
+    if (firstTurns_ == kMostFirstTurns) return false;
+    if (tasks_.current().priority > run.priority && !tasks_.isAllStuck()) return false;
+    return run.blockCount <= grid_ && !hasRunBefore(run) && !view_.isActive(run.firstTask + firstPartOf(run));
+  }
+  DFCCL_HD DFCCL_COLD void giveFirstTurn(P& platform, const FeedEntry& run) {
+    const uint32_t task = run.firstTask + firstPartOf(run);
+    uint32_t position = 0;
+    while (position < tasks_.length() && tasks_.at(position).task != task) ++position;
+    if (position == tasks_.length()) return;  // aborted
+    // It may take long: the leader must not think meanwhile that there is nothing to do.
+    if (index_ != 0) reportFacts(true);
+    ++firstTurns_;
+    const QueueEntry entry = tasks_.at(position);
+    ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), task, entry.collective);
+    const Advance turn = TaskTurns<P>::advance(platform, slots_, slot, P::kStepBudgetBytes);
+    if (turn.progressed) {
+      slot.isDirty = true;
+      view_.counters().slices.add(1);
+      view_.counters().bytesMoved.add(static_cast<uint64_t>(P::kStepBudgetBytes - turn.budgetLeft));
+    }
+    if (turn.outcome != Outcome::stuck && turn.outcome != Outcome::paused)
+      finish(platform, slot, entry, turn.outcome, position);
   }
   DFCCL_HD DFCCL_COLD bool isOfOtherThan(uint32_t collective) const { return tasks_.at(0).collective != collective; }
 
+  static constexpr uint32_t kFew = 2;  // tasks
+  static constexpr uint32_t kMostFirstTurns = 4;
+
   typename P::FeedReader feed_;
-  uint32_t lookedAt_ = 0;  // tasks from the current one on that BlockDaemon's rounds have looked at in vain
+  uint32_t firstTurns_ = 0;  // since the last visit
+  uint32_t lookedAt_ = 0;    // tasks from the current one on that BlockDaemon's rounds have looked at in vain
   uint64_t progress_;
 };
 
