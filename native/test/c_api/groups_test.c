@@ -155,11 +155,12 @@ static void given_up_and_in_flight(void) {
 
 /* Bytes of the heap that are in use, where the C library tells. */
 static size_t heap_in_use(void) {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 33)
   return mallinfo2().uordblks;
-#else
-  return 0;
 #endif
+#endif
+  return 0;
 }
 
 static void split_and_drop(dfcclGroup_t all, int times) {
