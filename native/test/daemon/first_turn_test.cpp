@@ -25,15 +25,23 @@ WorldShape stickyShape() {
   return shape;
 }
 
-/// Broadcasts through connectors: of root 1 those that rank 0 waits in, of root 0 one that needs rank 0 alone to begin.
+/// Broadcasts through connectors: of root 1 those that rank 0 waits in, of root 0 those that need rank 0 alone to
+/// begin.
 class Broadcasts {
  public:
-  explicit Broadcasts(uint32_t waiting) : memory_(1 << 16), watch_(memory_), world_(stickyShape()) {
+  explicit Broadcasts(uint32_t waiting, uint32_t going = 1) : memory_(1 << 16), watch_(memory_), world_(stickyShape()) {
     Surroundings::violation.clear();
     Surroundings::stepBudgetBytes = 1 << 20;
     Surroundings::togetherBytes = 0;
     for (uint32_t i = 0; i < waiting; ++i) add(1);
-    add(0);
+    for (uint32_t i = 0; i < going; ++i) add(0);
+  }
+
+  /// All come to rank 0 in one look. @return those that it has completed a few steps later
+  size_t completedAtOnce() {
+    for (uint32_t id = 0; id < all_.size(); ++id) submit(0, id);
+    for (int turn = 0; turn < 10; ++turn) step(0);
+    return completed_[0];
   }
 
   /// Rank 0 is stepped a few times, and then rank 1 alone. @return whether that was enough for rank 1.
@@ -120,4 +128,9 @@ TEST_CASE("what can go on at once goes out though tasks before it wait; control:
     CHECK(broadcasts.arrivesThoughRankZeroSleeps() == (waiting < 3));
     CHECK(broadcasts.finish() == 0);
   }
+}
+
+TEST_CASE("no more than a few have their first turn before those that wait have one") {
+  CHECK(Broadcasts(1, 3).completedAtOnce() == 3);
+  CHECK(Broadcasts(1, 6).completedAtOnce() == 4);
 }
