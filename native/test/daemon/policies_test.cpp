@@ -57,6 +57,7 @@ std::vector<uint32_t> completionOrder(OrderKind kind, const std::vector<int32_t>
 }
 
 /// Visits that a task gets before it is first preempted, its peer being away, while the clock advances as it likes.
+/// (The other one's first turn is none of the schedule's.)
 uint64_t visitsBeforePreemption(uint32_t threshold, uint64_t ticksPerStep) {
   Plan plan;
   Random random(1);
@@ -74,7 +75,7 @@ uint64_t visitsBeforePreemption(uint32_t threshold, uint64_t ticksPerStep) {
     world.tryStart(0);
     world.stepBlock(0, 0);
   }
-  return counters.visits.read();
+  return counters.stuckVisits.read();
 }
 
 /// Steps until a task that can go on has been given its first turn, behind one that made progress for long and then

@@ -155,6 +155,8 @@ class BlockIntake : public BlockRuns<P> {
     ++firstTurns_;
     const QueueEntry entry = tasks_.at(position);
     ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), task, entry.collective);
+    view_.counters().visits.add(1);
+    view_.counters().queueLengthSum.add(tasks_.length());
     const Advance turn = TaskTurns<P>::advance(platform, slots_, slot, P::kStepBudgetBytes);
     if (turn.progressed) {
       slot.isDirty = true;
