@@ -24,7 +24,7 @@ export async function pythonTests(args = []) {
     (await installObstacle(place, name));
   if (obstacle) return obstacle;
   const env = { DFCCL_TORCH_CACHE: join(cacheDirectory, "dfccl-torch") };
-  return runPytest(place, name, { args, env, timeoutMs: isLong ? 5_400_000 : 900_000 });
+  return runPytest(place, name, { args, env, timeoutMs: isLong ? 5_400_000 : 1_800_000 });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
