@@ -27,7 +27,7 @@ lib=$(cd "$1" && pwd)
 shift 2
 checks=("$@")
 if [ ${#checks[@]} -eq 0 ]; then
-  checks=(compile reductions copies uneven streams pools graphs futures opposite_orders two_threads data_parallel power_sgd fully_sharded
+  checks=(compile reductions copies uneven streams pools graphs futures opposite_orders late_first two_threads data_parallel power_sgd fully_sharded
     in_streams in_streams_disagree begin_again exit_without_end lost_rank layers)
 fi
 # As "cmake --install" lays it.

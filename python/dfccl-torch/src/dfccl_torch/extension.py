@@ -29,11 +29,14 @@ from torch.utils import cpp_extension
 
 from .cuda_headers import find_cuda_headers
 from .errors import DfcclError
+from .gpu_call import stop_listeners
 from .library import Library, find_library
 
 _NAME = "dfccl_torch_extension"
 # A callback that takes longer than this is left to itself when the program ends.
 _LAST_ERRAND = timedelta(seconds=10)
+# Joining other ranks' GPUs takes a second or two.
+_LAST_JOINING_S = 10.0
 # What was sent and isn't received for so long is given up when the program ends without having destroyed the group.
 _LAST_SENDS = timedelta(seconds=10)
 _SOURCES = Path(__file__).resolve().parent / "csrc"
@@ -73,6 +76,7 @@ def _end(module: ModuleType) -> None:
             )
     finally:  # a warning may be an error
         module.end_errands(_LAST_ERRAND)
+        stop_listeners(_LAST_JOINING_S)
 
 
 def build_extension() -> Path:

@@ -13,6 +13,7 @@ import torch.distributed as dist
 
 from . import monitored_barrier, split_group
 from .extension import load_extension
+from .gpu_call import Listener
 from .machine import Meeting, meet
 from .name import NAME
 
@@ -47,6 +48,8 @@ def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:
         universe = extension.Universe(job, rank, size, timeout, options.store, **where)
         if is_everybody:
             extension.share_universe(universe)
+        if extension.has_cuda and torch.cuda.device_count() > 0:
+            Listener(extension.GpuCall(universe), size)
     return extension.make_backend(universe, world_ranks, options.group_id, options.group_rank, timeout)
 
 

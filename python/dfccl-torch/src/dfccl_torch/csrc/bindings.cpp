@@ -5,6 +5,7 @@
 #include "buffered_sends.hpp"
 #include "device_stream.hpp"
 #include "errands.hpp"
+#include "gpu_call.hpp"
 #include "source_line.hpp"
 #include "tag.hpp"
 #include "universe.hpp"
@@ -27,6 +28,12 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
            py::arg("host") = "", py::arg("secret") = "", py::arg("machine") = "",
            py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("job", &Universe::job);
+  py::class_<GpuCall>(module, "GpuCall")
+      .def(py::init<const std::shared_ptr<Universe>&>(), py::arg("universe"))
+      .def("is_over", &GpuCall::isOver, py::call_guard<py::gil_scoped_release>())
+      .def("is_made", &GpuCall::isMade, py::call_guard<py::gil_scoped_release>())
+      .def("tell", &GpuCall::tell, py::arg("device"), py::call_guard<py::gil_scoped_release>())
+      .def("join", &GpuCall::join, py::call_guard<py::gil_scoped_release>());
   // Now, while other threads wait for this module: whoever looks later imports nothing.
   try {
     SourceLine::prepare();

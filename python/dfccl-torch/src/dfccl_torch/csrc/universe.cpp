@@ -1,5 +1,10 @@
 #include "universe.hpp"
 
+#include <c10/core/DeviceGuard.h>
+
+#include <algorithm>
+#include <thread>
+
 #include "device_stream.hpp"
 #include "error.hpp"
 #include "in_streams.hpp"
@@ -42,42 +47,89 @@ Universe::Universe(const std::string& job, int rank, int ranks, std::chrono::mil
       cpu_(std::make_shared<World>(job, rank, ranks, std::vector<int>(), timeout, meeting_, *store_)) {}
 
 std::shared_ptr<World> Universe::onGpu(c10::Device device) {
-  const std::lock_guard joining(joining_);
-  if (!gpu_) {
-    prepareStreams(device);
-    const std::vector<int> devices = exchangeDevices(device);
-    auto joined = std::make_shared<World>(job_ + "-gpu", rank_, ranks_, devices, timeout_, meeting_, *store_);
+  {
     const std::lock_guard lock(mutex_);
-    gpu_ = std::move(joined);
-    device_ = device;
+    if (gpu_ && told_ == device) return gpu_;
   }
-  if (device_ != device) {
-    refuse(
-        "This rank's GPU is " + device_.str() + ", with which it came first, and a tensor is on " + device.str() + ".",
-        "A process is one rank on one GPU: call torch.cuda.set_device before the first collective.");
-  }
-  return gpu_;
+  tell(device, false);
+  store_->set(gpuKey("called"), "");
+  waitForGpus();
+  return join(device);
 }
 
 std::optional<c10::Device> Universe::gpu() const {
   const std::lock_guard lock(mutex_);
-  return gpu_ ? std::optional(device_) : std::nullopt;
+  return gpu_ ? told_ : std::nullopt;
 }
 
-std::vector<int> Universe::exchangeDevices(c10::Device mine) {
-  const auto key = [&](int rank) { return "dfccl/" + job_ + "/gpu/" + std::to_string(rank); };
-  store_->set(key(rank_), std::to_string(mine.index()) + wayOf(mine));
+bool Universe::isCalledToGpu() const { return store_->check({gpuKey("called")}); }
+
+void Universe::tellGpu(c10::Device device) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (told_) return;
+  }
+  tell(device, true);
+}
+
+bool Universe::joinOnGpu() {
+  std::optional<c10::Device> mine;
+  {
+    const std::lock_guard lock(mutex_);
+    mine = told_;
+  }
+  if (!mine || !areGpusKnown()) return false;
+  const c10::DeviceGuard guard(*mine);
+  join(*mine);
+  return true;
+}
+
+void Universe::tell(c10::Device mine, bool isEarly) {
+  const std::lock_guard telling(telling_);
+  if (told_ && *told_ != mine) {
+    refuse("This rank's GPU is " + told_->str() + ", " +
+               (isToldEarly_ ? "the only one that it had used when other ranks came with theirs"
+                             : "with which it came first") +
+               ", and a tensor is on " + mine.str() + ".",
+           "A process is one rank on one GPU: call torch.cuda.set_device before the first collective, or give "
+           "init_process_group a device_id.");
+  }
+  if (told_) return;
+  store_->set(gpuKey(std::to_string(rank_)), std::to_string(mine.index()) + wayOf(mine));
+  if (store_->add(gpuKey("told"), 1) == ranks_) store_->set(gpuKey("all"), "");
+  const std::lock_guard lock(mutex_);
+  told_ = mine;
+  isToldEarly_ = isEarly;
+}
+
+bool Universe::areGpusKnown() const { return store_->check({gpuKey("all")}); }
+
+/// By looks: a store that waits is closed to this process's other threads, for whose next group a rank may wait.
+void Universe::waitForGpus() const {
+  constexpr auto kFirst = std::chrono::milliseconds(1), kLongest = std::chrono::milliseconds(50);
+  const auto end = std::chrono::steady_clock::now() + timeout_;
+  for (auto pause = kFirst; !areGpusKnown(); pause = std::min(2 * pause, kLongest)) {
+    if (std::chrono::steady_clock::now() >= end) refuseLateGpus();
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void Universe::refuseLateGpus() const {
+  std::string late;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (store_->check({gpuKey(std::to_string(rank))})) continue;
+    late += (late.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  refuse("The first collective on GPUs waits until it is known which GPU each rank has, and after " +
+             std::to_string(timeout_.count()) + " ms it isn't of ranks " + late + ".",
+         "Give init_process_group a device_id, or call torch.cuda.set_device on every rank.");
+}
+
+std::vector<int> Universe::gpusOfAll() {
   std::vector<int> devices;
   runsInStreams_ = isInStreamsSet();
   for (int rank = 0; rank < ranks_; ++rank) {
-    try {
-      store_->wait({key(rank)}, timeout_);
-    } catch (const std::exception& error) {
-      refuse("The first collective on GPUs waits until every rank has issued one, and rank " + std::to_string(rank) +
-                 " has not: " + error.what(),
-             "Let every rank issue one, such as an all_reduce right after init_process_group.");
-    }
-    const std::vector<uint8_t> told = store_->get(key(rank));
+    const std::vector<uint8_t> told = store_->get(gpuKey(std::to_string(rank)));
     const std::string words(told.begin(), told.end());
     devices.push_back(std::stoi(words));
     const std::string way = words.substr(std::to_string(devices.back()).size());
@@ -94,6 +146,17 @@ std::vector<int> Universe::exchangeDevices(c10::Device mine) {
         "fewer than 4 hardware queues (CUDA_DEVICE_MAX_CONNECTIONS), or not 17 multiprocessors more than queues.");
   }
   return devices;
+}
+
+std::shared_ptr<World> Universe::join(c10::Device mine) {
+  const std::lock_guard joining(joining_);
+  if (!gpu_) {  // which only its holder changes
+    prepareStreams(mine);
+    auto joined = std::make_shared<World>(job_ + "-gpu", rank_, ranks_, gpusOfAll(), timeout_, meeting_, *store_);
+    const std::lock_guard lock(mutex_);
+    gpu_ = std::move(joined);
+  }
+  return gpu_;
 }
 
 std::shared_ptr<Universe> sharedUniverse() {

@@ -28,16 +28,33 @@ class Universe {
   const std::string& job() const { return job_; }
   const Store& store() const { return store_; }
   const std::shared_ptr<World>& onCpu() const { return cpu_; }
-  /// The first call waits until all ranks have made theirs, each with its own GPU: only they know which that is.
-  /// @throws DistBackendError where the ranks don't come, or this one has joined with another GPU.
+  /// The first call waits until all ranks have told which GPU is theirs, as only they know: by this, or tellGpu().
+  /// @throws DistBackendError where the ranks don't come, or this one has told another GPU.
   std::shared_ptr<World> onGpu(c10::Device device);
   /// Whether collectives may be kernels in streams, on all ranks: see in_streams.hpp. @pre onGpu()
   bool runsInStreams() const { return runsInStreams_; }
   /// The GPU that this rank has joined with.
   std::optional<c10::Device> gpu() const;
 
+  // For a rank that has nothing to do on its GPU for long, while others wait for it in onGpu(): see gpu_call.py.
+
+  /// Whether a rank waits there. Asks the store.
+  bool isCalledToGpu() const;
+  /// Tells the others this rank's GPU before it has an operation there; nothing where it has told one.
+  void tellGpu(c10::Device device);
+  /// Joins the others with the GPU that was told, if they all have told theirs. Waits for no rank that hasn't.
+  /// @return whether this rank has joined.
+  bool joinOnGpu();
+
  private:
-  std::vector<int> exchangeDevices(c10::Device mine);
+  std::string gpuKey(const std::string& what) const { return "dfccl/" + job_ + "/gpu/" + what; }
+  /// @throws DistBackendError where this rank has told another.
+  void tell(c10::Device mine, bool isEarly);
+  bool areGpusKnown() const;
+  void waitForGpus() const;
+  [[noreturn]] void refuseLateGpus() const;
+  std::vector<int> gpusOfAll();
+  std::shared_ptr<World> join(c10::Device mine);
 
   const std::string job_;
   const int rank_;
@@ -46,10 +63,12 @@ class Universe {
   const Store store_;
   const Meeting meeting_;
   const std::shared_ptr<World> cpu_;
-  mutable std::mutex mutex_;  // never held while a rank waits
+  mutable std::mutex mutex_;  // never held while a rank waits, or asks the store
+  std::mutex telling_;
   std::mutex joining_;
   std::shared_ptr<World> gpu_;
-  c10::Device device_{c10::kCPU};
+  std::optional<c10::Device> told_;
+  bool isToldEarly_ = false;
   bool runsInStreams_ = false;
 };
 
