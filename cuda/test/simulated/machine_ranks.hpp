@@ -9,6 +9,9 @@
 
 namespace dfccl::gpu::simulated::test {
 
+/// Of a rank that is stopped, or cut off. On a busy machine one that is well may be silent for seconds.
+inline constexpr uint32_t kMuteMillis = 4000;
+
 struct Machines {
   uint32_t count, ranksEach;
   uint32_t ranks() const { return count * ranksEach; }

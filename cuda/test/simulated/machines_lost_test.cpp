@@ -7,13 +7,6 @@
 
 using namespace dfccl::gpu::simulated::test;
 
-namespace {
-
-// Of one that is stopped. On a busy machine one that is well may be silent for seconds.
-constexpr uint32_t kMuteMillis = 4000;
-
-}  // namespace
-
 TEST_CASE("a rank of another machine that is killed, or stopped for too long, is named; the others go on without it") {
   for (const auto& [signal, count] : {std::pair{SIGKILL, 400'000ul}, std::pair{SIGSTOP, 1000ul}}) {
     CAPTURE(signal);
