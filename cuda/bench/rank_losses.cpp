@@ -74,4 +74,28 @@ void workUntilStruck(Seat& seat, bool isLarge) {
   throw SeatError("nobody was struck");
 }
 
+void workUntilCutOff(Seat& seat, bool isLarge) {
+  const uint64_t count = isLarge ? 4'000'000 : 1000;
+  const Floats in(count), out(count);
+  fill(in.data(), count, seat.rank, 0, seat.stream);
+  DFCCL_CUDA(cudaStreamSynchronize(seat.stream));
+  registerSum(seat, count, 1);
+  dfcclResult_t status = dfcclSuccess;
+  const auto note = [](void* at, dfcclResult_t result) { *static_cast<dfcclResult_t*>(at) = result; };
+  uint64_t submittedAt = 0;
+  while (status == dfcclSuccess) {
+    submittedAt = nowNanos();
+    DFCCL_EXPECT(dfcclRun(in.data(), out.data(), 1, note, &status, seat.context));
+    DFCCL_EXPECT(dfcclWaitFor(25'000'000, seat.context));
+    if (status == dfcclSuccess) seat.barrier.words[0].fetchAdd(1, order::relaxed);
+  }
+  const double waited = static_cast<double>(nowNanos() - submittedAt) * 1e-6;
+  int survivors[8] = {}, survivorCount = 0;
+  const dfcclResult_t agreed = dfcclAgreeOnSurvivors(20'000'000, survivors, 8, &survivorCount, seat.context);
+  std::printf("{\"check\":\"cut off\",\"rank\":%u,\"status\":%d,\"endedAfterMs\":%.1f,\"told\":\"%s\"}\n", seat.rank,
+              static_cast<int>(status), waited, agreed == dfcclSuccess ? "" : dfcclGetLastError());
+  std::fflush(stdout);
+  if (agreed != dfcclAborted) throw SeatError("a rank that is cut off was not told that it can't go on");
+}
+
 }  // namespace dfccl::gpu::bench

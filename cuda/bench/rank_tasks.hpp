@@ -19,5 +19,7 @@ void timeMessages(Seat& seat, uint64_t bytes);
 /// Runs until rank 1 is gone, then goes on without it. Word 0 of the barrier counts runs of rank 1, so that whoever
 /// strikes it knows that it is at it.
 void workUntilStruck(Seat& seat, bool isLarge);
+/// Of rank 1, whose machine is cut off meanwhile: until it is told that it can't go on alone.
+void workUntilCutOff(Seat& seat, bool isLarge);
 
 }  // namespace dfccl::gpu::bench

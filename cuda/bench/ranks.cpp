@@ -4,6 +4,7 @@
 
 #include "bench/rank_tasks.hpp"
 #include "bench/timing.hpp"
+#include "network/support/bad_network.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {
@@ -17,8 +18,44 @@ int worst(const std::vector<int>& ends) {
 
 }  // namespace
 
-/// --as processes|threads, --task checks|orders|times|messages|kill|stop, --ranks, --machines, --grid, --list,
-/// --iterations, --most-mb, --memory cuda|dfccl
+/// Lets each machine be a network namespace, of the network that is named.
+template <class Network>
+int onNetwork(const Network& network, SeatOptions options, const std::function<int(const SeatOptions&)>& run) {
+  if (!network.areThere()) {
+    std::printf(
+        "{\"error\":\"this system has no network namespaces to make (it needs root, iproute2 and nsenter)\"}\n");
+    return 1;
+  }
+  setenv("UCX_TLS", "tcp", 1);  // they share the system's memory, and with it the ways that UCX takes within a machine
+  options.enter = [&](uint32_t machine) { return network.enter(machine); };
+  options.address = test::Machines::addressOf(0) + ":29500";
+  return run(options);
+}
+
+/// Whether all are right but for rank 1, which was struck.
+int othersWorst(std::vector<int> ends) {
+  ends[1] = 0;
+  return worst(ends);
+}
+
+void waitForWork(SeatBarrier& barrier) {
+  const uint64_t begin = nowNanos();
+  while (barrier.words[0].load(order::relaxed) < 100 && nowNanos() - begin < 20'000'000'000) usleep(1000);
+}
+
+int cutOffRank1(const SeatOptions& options, const test::Machines& network, bool isLarge) {
+  return onNetwork(network, options, [&](const SeatOptions& on) {
+    return worst(onSeats(
+        on, [&](Seat& seat) { seat.rank == 1 ? workUntilCutOff(seat, isLarge) : workUntilStruck(seat, isLarge); },
+        [&](SeatBarrier& barrier, const std::vector<int>&) {
+          waitForWork(barrier);
+          if (!network.unplug(1)) std::printf("{\"error\":\"nothing was cut\"}\n");
+        }));
+  });
+}
+
+/// --as processes|threads, --task checks|orders|times|messages|kill|stop|cut, --ranks, --machines, --grid, --list,
+/// --iterations, --most-mb, --memory cuda|dfccl, --network loopback|slow
 int runRanks(const Arguments& arguments) {
   SeatOptions options;
   options.ranks = static_cast<uint32_t>(arguments.number("--ranks", 2));
@@ -32,7 +69,13 @@ int runRanks(const Arguments& arguments) {
   if (task == "orders") {
     const std::string list = arguments.text("--list", "resnet50");
     const uint64_t iterations = arguments.number("--iterations", 20);
-    return worst(onSeats(options, [&](Seat& seat) { checkOrders(seat, list, iterations); }));
+    const auto run = [&](const SeatOptions& on) {
+      return worst(onSeats(on, [&](Seat& seat) { checkOrders(seat, list, iterations); }));
+    };
+    if (arguments.text("--network", "loopback") != "slow") return run(options);
+    options.areProcesses = true;
+    const test::BadWeather weather{.delay = std::chrono::milliseconds(50), .loss = 0, .late = 0};
+    return onNetwork(test::BadNetwork(options.machines, weather), options, run);
   }
   if (task == "times") {
     const uint64_t most = arguments.number("--most-mb", 256) << 20;
@@ -48,24 +91,25 @@ int runRanks(const Arguments& arguments) {
       for (const uint64_t bytes : {8ul, 4096ul, 65536ul, 1048576ul, 16777216ul}) timeMessages(seat, bytes);
     }));
   }
-  const bool kills = task == "kill";
-  if (!kills && task != "stop") return 2;
   const bool isLarge = arguments.number("--large", 0) != 0;
   options.areProcesses = true;
+  if (task == "cut") {
+    options.machines = options.ranks;
+    options.muteMillis = 3000;
+    return cutOffRank1(options, test::Machines(options.ranks), isLarge);
+  }
+  const bool kills = task == "kill";
+  if (!kills && task != "stop") return 2;
   options.muteMillis = 3000;
-  const std::vector<int> ends = onSeats(
+  return othersWorst(onSeats(
       options, [&](Seat& seat) { workUntilStruck(seat, isLarge); },
       [&](SeatBarrier& barrier, const std::vector<int>& processes) {
-        const uint64_t begin = nowNanos();
-        while (barrier.words[0].load(order::relaxed) < 100 && nowNanos() - begin < 20'000'000'000) usleep(1000);
+        waitForWork(barrier);
         kill(processes[1], kills ? SIGKILL : SIGSTOP);
         if (kills) return;
         usleep(8'000'000);
         kill(processes[1], SIGKILL);
-      });
-  int failures = 0;
-  for (uint32_t r = 0; r < ends.size(); ++r) failures += r != 1 && ends[r] != 0;
-  return failures == 0 ? 0 : 1;
+      }));
 }
 
 }  // namespace dfccl::gpu::bench

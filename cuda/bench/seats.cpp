@@ -10,6 +10,7 @@
 #include <new>
 
 #include "network/support/own_port.hpp"
+#include "network/support/rendezvous_points.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {
@@ -59,11 +60,18 @@ int sitInProcess(const SeatOptions& options, uint32_t rank, const std::string& j
   config.job = job.c_str();
   config.rank = static_cast<int>(rank);
   config.muteMillis = options.muteMillis;
-  const std::string address = "127.0.0.1:" + std::to_string(port);
-  const std::string machine = "machine " + std::to_string(rank * options.machines / options.ranks);
+  const std::string address = options.enter ? options.address : "127.0.0.1:" + std::to_string(port);
+  const uint32_t number = rank * options.machines / options.ranks;
+  const std::string machine = "machine " + std::to_string(number);
   if (options.machines > 1) {
     config.address = address.c_str();
     config.host = machine.c_str();
+    config.secret = test::kSecret;
+  }
+  if (options.enter && !options.enter(number)) {
+    std::printf("{\"rank\":%u,\"error\":\"the machine can't be entered\"}\n", rank);
+    std::fflush(stdout);
+    return 1;
   }
   dfcclWorld_t world = nullptr;
   if (dfcclJoinWorld(&config, &world, nullptr) != dfcclSuccess) {

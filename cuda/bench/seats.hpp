@@ -54,6 +54,9 @@ struct SeatOptions {
   bool areProcesses;
   uint32_t machines = 1;  // make-believe ones, over which the processes are spread: they meet on loopback
   uint32_t muteMillis = 10'000;
+  /// Where machines have networks of their own: a process goes on in its machine's. @return whether it could.
+  std::function<bool(uint32_t machine)> enter;
+  std::string address;  // then rank 0's, with a port
 };
 
 /// Runs `work` on every rank; a rank's end is 0 where it returned, 1 where it threw (and said what), minus a signal

@@ -118,6 +118,26 @@ TEST_CASE("on CPUs, programs are direct, and between machines connected, on four
   CHECK(select(facts) == connected(1));
 }
 
+TEST_CASE(
+    "between machines GPUs use more blocks the more a rank sends another, and fewer of the largest with more ranks") {
+  const auto between = [](Collective collective, uint64_t bytes, uint32_t ranks, uint32_t grid) {
+    SelectionFacts facts = onGpus(collective, bytes, ranks);
+    facts.spansHosts = true;
+    facts.grid = grid;
+    return select(facts);
+  };
+  CHECK(between(Collective::sendRecv, 64 * kKiB - 1, 2, 17) == connected(1));
+  CHECK(between(Collective::sendRecv, 64 * kKiB, 2, 17) == connected(2));
+  CHECK(between(Collective::sendRecv, 128 * kKiB, 2, 17) == connected(4));
+  CHECK(between(Collective::sendRecv, kMiB, 2, 17) == connected(8));
+  CHECK(between(Collective::sendRecv, kMiB, 2, 3) == connected(2));
+  CHECK(between(Collective::allReduce, 64 * kKiB, 2, 17) == connected(1));
+  CHECK(between(Collective::allReduce, 128 * kKiB, 2, 17) == connected(2));
+  CHECK(between(Collective::allReduce, 4 * kMiB, 4, 17) == connected(8));
+  CHECK(between(Collective::allReduce, 64 * kMiB, 5, 17) == connected(4));
+  CHECK(between(Collective::allToAll, 64 * kMiB, 16, 17) == connected(4));
+}
+
 TEST_CASE("what was chosen is what is built") {
   CollectiveSpec spec;
   spec.ranks = {0, 1};
