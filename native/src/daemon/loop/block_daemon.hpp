@@ -12,9 +12,10 @@ namespace dfccl {
 template <class P>
 class BlockDaemon : public BlockIntake<P> {
   using Intake = BlockIntake<P>;
+  using Intake::countVisit, Intake::finish, Intake::queue, Intake::hasPart, Intake::hasRunBefore, Intake::noteSlices,
+      Intake::persist, Intake::reportFacts;
   using Intake::feed_, Intake::firstTurns_, Intake::grid_, Intake::hasReady_, Intake::index_, Intake::isInside_,
       Intake::lookedAt_, Intake::slots_, Intake::tasks_, Intake::view_;
-  using Intake::finish, Intake::queue, Intake::hasPart, Intake::hasRunBefore, Intake::persist, Intake::reportFacts;
 
  public:
   using Rules = typename P::Rules;
@@ -82,8 +83,7 @@ class BlockDaemon : public BlockIntake<P> {
     int64_t budget = P::kStepBudgetBytes;
     // Bounds the step where small tasks complete one after another.
     for (int visits = 0; visits < P::kVisitsPerStep && !tasks_.isEmpty(); ++visits) {
-      view_.counters().visits.add(1);
-      view_.counters().queueLengthSum.add(tasks_.length());
+      countVisit();
       const QueueEntry entry = tasks_.current();
       if constexpr (P::kRoundTurns != 0) {
         if (tasks_.length() != 1 && takesRound(entry)) return takeRound(platform) || any;
@@ -91,13 +91,7 @@ class BlockDaemon : public BlockIntake<P> {
       ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), entry.task, entry.collective);
       const auto turn = TaskTurns<P>::advance(platform, slots_, slot, budget);
       const bool progressed = turn.progressed;
-      if (progressed) {
-        slot.isDirty = true;
-        view_.counters().slices.add(1);
-        if (turn.budgetLeft != budget) {
-          view_.counters().bytesMoved.add(static_cast<uint64_t>(budget - turn.budgetLeft));
-        }
-      }
+      if (progressed) noteSlices(slot, budget - turn.budgetLeft);
       budget = turn.budgetLeft;
       any |= progressed;
       switch (turn.outcome) {
@@ -204,8 +198,7 @@ class BlockDaemon : public BlockIntake<P> {
   /// From here on the task is the interpreter's.
   DFCCL_HD DFCCL_COLD static void stage(ContextSlot& slot) {
     P::acquireEntry();
-    slot.dynamic.phase = Phase::staging;
-    slot.dynamic.step = slot.dynamic.tile = 0;
+    slot.dynamic.beginSlices(Phase::staging);
     slot.isDirty = true;
   }
 

@@ -14,7 +14,7 @@ class BlockIntake : public BlockRuns<P> {
   using Runs::dropCollective, Runs::endAttempt, Runs::firstPartOf, Runs::forgetPlace, Runs::takeRun;
 
  protected:
-  using Runs::finish, Runs::hasRunBefore;
+  using Runs::countVisit, Runs::finish, Runs::hasRunBefore, Runs::noteSlices;
   using Runs::grid_, Runs::index_, Runs::isInside_, Runs::slots_, Runs::tasks_, Runs::view_;
 
  public:
@@ -155,14 +155,9 @@ class BlockIntake : public BlockRuns<P> {
     ++firstTurns_;
     const QueueEntry entry = tasks_.at(position);
     ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), task, entry.collective);
-    view_.counters().visits.add(1);
-    view_.counters().queueLengthSum.add(tasks_.length());
+    countVisit();
     const Advance turn = TaskTurns<P>::advance(platform, slots_, slot, P::kStepBudgetBytes);
-    if (turn.progressed) {
-      slot.isDirty = true;
-      view_.counters().slices.add(1);
-      view_.counters().bytesMoved.add(static_cast<uint64_t>(P::kStepBudgetBytes - turn.budgetLeft));
-    }
+    if (turn.progressed) noteSlices(slot, P::kStepBudgetBytes - turn.budgetLeft);
     if (turn.outcome != Outcome::stuck && turn.outcome != Outcome::paused)
       finish(platform, slot, entry, turn.outcome, position);
   }

@@ -59,12 +59,10 @@ class Interpreter {
         if (!start(progressed)) return Outcome::stuck;
       }
       const bool isStaged = Meeting<P>::isToStage(c_, places_);
-      d_.phase = isStaged ? Phase::staging : Phase::running;
       program_ = isStaged ? c_.staged : c_.program;
-      if (mayUseRings() && RingMoves<P>::areNeeded(places_)) d_.phase = Phase::inRings;
+      const bool isInRings = mayUseRings() && RingMoves<P>::areNeeded(places_);
+      d_.beginSlices(isInRings ? Phase::inRings : isStaged ? Phase::staging : Phase::running);
       takeSizes();
-      d_.step = 0;
-      d_.tile = 0;
       progressed = true;
     }
     if (d_.phase != Phase::draining) {

@@ -71,8 +71,7 @@ class PreparedMoveTask {
 
   /// The interpreter goes on with it.
   DFCCL_HD DFCCL_COLD Outcome stage(bool& progressed) {
-    d_.phase = Phase::staging;
-    d_.step = d_.tile = 0;
+    d_.beginSlices(Phase::staging);
     progressed = true;
     return Outcome::paused;
   }

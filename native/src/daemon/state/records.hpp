@@ -180,6 +180,12 @@ struct DynamicContext {
   uint8_t isLast;     // ... and was the last of all members' to do so
   uint8_t isSent;     // this member's part of the current slice's exchange is on its way
   uint32_t slot;      // completion slot of the current run
+
+  /// From its first slice on.
+  DFCCL_HD void beginSlices(Phase how) {
+    phase = how;
+    step = tile = 0;
+  }
 };
 static_assert(sizeof(DynamicContext) == 16);
 

@@ -70,6 +70,17 @@ class BlockRuns {
     view_.lastRun(run.collective) = slot;
   }
 
+  DFCCL_HD void countVisit() {
+    view_.counters().visits.add(1);
+    view_.counters().queueLengthSum.add(tasks_.length());
+  }
+  /// Of a turn that has committed some.
+  DFCCL_HD void noteSlices(ContextSlot& slot, int64_t bytesMoved) {
+    slot.isDirty = true;
+    view_.counters().slices.add(1);
+    if (bytesMoved != 0) view_.counters().bytesMoved.add(static_cast<uint64_t>(bytesMoved));
+  }
+
   /// Makes `slot` the current run of a task.
   DFCCL_HD DFCCL_COLD ContextSlot& begin(P& platform, const TaskRun& run, uint32_t slot,
                                          const RunAddresses& addresses) {
