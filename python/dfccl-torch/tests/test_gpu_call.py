@@ -1,6 +1,7 @@
 """A rank without operations on its GPU, and others that wait until they know which GPU that is."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -21,6 +22,7 @@ class Call:
         self.told = []
         self.joined = threading.Event()
         self.error = None
+        self.join_error = None
         self.made = True
         self.over = False
         self.known = True
@@ -40,6 +42,8 @@ class Call:
         self.told.append(device)
 
     def join(self):
+        if self.join_error:
+            raise self.join_error
         if self.known:
             self.joined.set()
         self.looked.set()
@@ -97,23 +101,34 @@ def test_who_has_told_its_gpu_waits_for_no_rank_that_has_not():
     call.known = False
     listener = Listener(call, 2)
     assert call.looked.wait(LIMIT_S)
-    listener.stop(LIMIT_S)
+    listener.stop()
     assert ends(listener)
     assert call.told == [0] and not call.joined.is_set()
 
 
 def test_a_store_that_is_gone_ends_it_without_a_word(recwarn):
-    for error in dist.DistNetworkError("closed"), dist.DistStoreError("timeout"):
+    for error in dist.DistNetworkError("closed"), dist.DistStoreError("timeout"), RuntimeError("no file"):
         call = Call()
         call.error = error
         assert ends(Listener(call, 2))
+        call = Call()
+        call.join_error = dist.DistNetworkError("closed")
+        assert ends(Listener(call, 2))
     assert not recwarn.list
+
+
+def test_a_gpu_that_is_only_gone_past_is_not_told(monkeypatch):
+    known = iter([0, 1, 1, 1])
+    monkeypatch.setattr(gpu_call, "known_gpu", lambda: next(known))
+    call = Call()
+    assert ends(Listener(call, 2))
+    assert call.told == [1]
 
 
 @pytest.mark.parametrize("error", [dist.DistBackendError("no memory"), RuntimeError("no memory")])
 def test_a_gpu_that_can_not_join_is_told(error):
     call = Call()
-    call.error = error
+    call.join_error = error
     with pytest.warns(RuntimeWarning, match="other ranks use GPUs, and this one can't join them: no memory"):
         assert ends(Listener(call, 2))
 
@@ -134,8 +149,7 @@ def test_a_gpu_is_known_by_its_use(monkeypatch, used, local, known):
 def test_a_gpu_is_known_where_there_is_one_or_the_group_has_a_device_id(monkeypatch):
     assert known_gpu() == 0
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    group = type("Group", (), {"bound_device_id": torch.device("cuda", 3)})
-    monkeypatch.setattr(dist, "is_initialized", lambda: True)
-    monkeypatch.setattr(dist.distributed_c10d, "_get_default_group", lambda: group)
+    world = SimpleNamespace(bound_device_id=torch.device("cuda", 3))
+    monkeypatch.setattr(gpu_call, "dist", SimpleNamespace(group=SimpleNamespace(WORLD=world)))
     assert known_gpu() == 3
 

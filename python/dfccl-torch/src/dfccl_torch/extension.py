@@ -75,8 +75,8 @@ def _end(module: ModuleType) -> None:
                 stacklevel=1,
             )
     finally:  # a warning may be an error
-        module.end_errands(_LAST_ERRAND)
         stop_listeners(_LAST_JOINING_S)
+        module.end_errands(_LAST_ERRAND)
 
 
 def build_extension() -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import warnings
 from typing import Protocol
 
@@ -13,6 +14,7 @@ import torch.distributed as dist
 # A look asks the store, which all ranks do: of a thousand ranks, each once a second.
 _PERIOD_S = 0.2
 _PERIOD_OF_A_RANK_S = 0.001
+_LAST_LOOK_S = 1.0
 
 
 class GpuCall(Protocol):
@@ -31,35 +33,55 @@ class Listener:
         self._call = call
         self._period_s = max(_PERIOD_S, ranks * _PERIOD_OF_A_RANK_S)
         self._stopped = threading.Event()
+        self._known: int | None = None
+        self._is_told = False
+        self._is_joining = False
         self._thread = threading.Thread(target=self._listen, name="dfccl: GPU call", daemon=True)
         _listeners.add(self)
         self._thread.start()
 
-    def stop(self, limit_s: float) -> None:
-        """Returns when the thread has ended, or so many seconds later."""
+    def stop(self) -> None:
         self._stopped.set()
-        self._thread.join(limit_s)
+
+    def join(self, limit_s: float) -> None:
+        """Waits until the thread has ended: so long where it is joining the others, and else a second for its store."""
+        self._thread.join(limit_s if self._is_joining else min(limit_s, _LAST_LOOK_S))
 
     def _listen(self) -> None:
         try:
-            is_told = False
-            while not self._stopped.wait(self._period_s) and not self._call.is_over():
-                is_told = is_told or (self._call.is_made() and self._tell())
-                if is_told and self._call.join():
-                    break
-        except (dist.DistStoreError, dist.DistNetworkError):
-            pass  # the store's process has left, and a rank that calls would say so
+            while not self._stopped.wait(self._period_s) and not self._is_answered():
+                pass
         except RuntimeError as error:
             warnings.warn(f"dfccl: other ranks use GPUs, and this one can't join them: {error}", RuntimeWarning, stacklevel=1)
         finally:
             _listeners.discard(self)
 
+    def _is_answered(self) -> bool:
+        try:
+            if self._call.is_over():
+                return True
+            if not self._is_told and not self._call.is_made():
+                return False
+        except RuntimeError:  # the store's process has left, and a rank that calls would say so
+            return True
+        self._is_told = self._is_told or self._tell()
+        if not self._is_told:
+            return False
+        self._is_joining = True
+        try:
+            return self._call.join()
+        except (dist.DistStoreError, dist.DistNetworkError):
+            return True
+        finally:
+            self._is_joining = False
+
     def _tell(self) -> bool:
-        device = known_gpu()
-        if device is None:
+        """What is told can't be taken back, so it has to be the same at two looks: a process may be on its way to its GPU."""
+        last, self._known = self._known, known_gpu()
+        if self._known is None or self._known != last:
             return False
         torch.cuda.init()
-        self._call.tell(device)
+        self._call.tell(self._known)
         return True
 
 
@@ -68,13 +90,17 @@ _listeners: set[Listener] = set()
 
 def stop_listeners(limit_s: float) -> None:
     """Before the interpreter ends: a thread that comes back to it later would end the process by an abort."""
-    for listener in list(_listeners):
-        listener.stop(limit_s)
+    listeners = list(_listeners)
+    for listener in listeners:
+        listener.stop()
+    end = time.monotonic() + limit_s
+    for listener in listeners:
+        listener.join(max(0.0, end - time.monotonic()))
 
 
 def known_gpu() -> int | None:
     """The GPU that is this process's, as far as can be told without asking it; None where it may be any."""
-    bound = dist.distributed_c10d._get_default_group().bound_device_id if dist.is_initialized() else None
+    bound = getattr(dist.group.WORLD, "bound_device_id", None)
     if bound is not None:
         return int(bound.index)
     count = torch.cuda.device_count()

@@ -60,7 +60,12 @@ void prepareStreams(c10::Device device) {
   cudaStream_t& stream = quiet.made.at(static_cast<size_t>(device.index()));
   if (stream != nullptr) return;
   const c10::DeviceGuard guard(device);
-  C10_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  // Another thread may be capturing, which this isn't part of.
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  const cudaError_t made = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  C10_CUDA_CHECK(made);
 }
 
 c10::Stream quietStream(c10::Device device) {

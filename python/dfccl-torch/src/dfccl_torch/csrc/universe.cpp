@@ -51,8 +51,9 @@ std::shared_ptr<World> Universe::onGpu(c10::Device device) {
     const std::lock_guard lock(mutex_);
     if (gpu_ && told_ == device) return gpu_;
   }
+  prepareStreams(device);  // refuses what can't be used before others are told
   tell(device, false);
-  store_->set(gpuKey("called"), "");
+  gpuStore().set(gpuKey("called"), "");
   waitForGpus();
   return join(device);
 }
@@ -62,13 +63,14 @@ std::optional<c10::Device> Universe::gpu() const {
   return gpu_ ? told_ : std::nullopt;
 }
 
-bool Universe::isCalledToGpu() const { return store_->check({gpuKey("called")}); }
+bool Universe::isCalledToGpu() const { return gpuStore().check({gpuKey("called")}); }
 
 void Universe::tellGpu(c10::Device device) {
   {
     const std::lock_guard lock(mutex_);
     if (told_) return;
   }
+  prepareStreams(device);
   tell(device, true);
 }
 
@@ -86,7 +88,7 @@ bool Universe::joinOnGpu() {
 
 void Universe::tell(c10::Device mine, bool isEarly) {
   const std::lock_guard telling(telling_);
-  if (told_ && *told_ != mine) {
+  if (told_ && *told_ != mine && !isEarly) {
     refuse("This rank's GPU is " + told_->str() + ", " +
                (isToldEarly_ ? "the only one that it had used when other ranks came with theirs"
                              : "with which it came first") +
@@ -95,20 +97,37 @@ void Universe::tell(c10::Device mine, bool isEarly) {
            "init_process_group a device_id.");
   }
   if (told_) return;
-  store_->set(gpuKey(std::to_string(rank_)), std::to_string(mine.index()) + wayOf(mine));
-  if (store_->add(gpuKey("told"), 1) == ranks_) store_->set(gpuKey("all"), "");
+  gpuStore().set(gpuKey(std::to_string(rank_)), std::to_string(mine.index()) + wayOf(mine));
+  if (gpuStore().add(gpuKey("told"), 1) == ranks_) gpuStore().set(gpuKey("all"), "");
   const std::lock_guard lock(mutex_);
   told_ = mine;
   isToldEarly_ = isEarly;
 }
 
-bool Universe::areGpusKnown() const { return store_->check({gpuKey("all")}); }
+c10d::Store& Universe::gpuStore() const {
+  std::call_once(cloning_, [this] {
+    try {
+      gpuStore_ = store_->clone();
+    } catch (const std::exception&) {
+      gpuStore_ = store_;  // one of Python's, which may have no clones
+    }
+  });
+  return *gpuStore_;
+}
 
-/// By looks: a store that waits is closed to this process's other threads, for whose next group a rank may wait.
+bool Universe::areGpusKnown() const { return gpuStore().check({gpuKey("all")}); }
+
 void Universe::waitForGpus() const {
-  constexpr auto kFirst = std::chrono::milliseconds(1), kLongest = std::chrono::milliseconds(50);
+  constexpr auto kFirst = std::chrono::milliseconds(1), kLeast = std::chrono::milliseconds(50);
+  const auto longest = std::max(kLeast, std::chrono::milliseconds(ranks_));  // of a thousand ranks, each once a second
   const auto end = std::chrono::steady_clock::now() + timeout_;
-  for (auto pause = kFirst; !areGpusKnown(); pause = std::min(2 * pause, kLongest)) {
+  for (auto pause = kFirst; !areGpusKnown(); pause = std::min(2 * pause, longest)) {
+    for (const int lost : cpu_->lostRanks()) {
+      if (gpuStore().check({gpuKey(std::to_string(lost))})) continue;
+      refuse("Rank " + std::to_string(lost) +
+                 " is gone, and had not told its GPU, which the first collective on GPUs waits for.",
+             "Let ranks stay until the others are done, or let each have a collective on its GPU first.");
+    }
     if (std::chrono::steady_clock::now() >= end) refuseLateGpus();
     std::this_thread::sleep_for(pause);
   }
@@ -117,7 +136,7 @@ void Universe::waitForGpus() const {
 void Universe::refuseLateGpus() const {
   std::string late;
   for (int rank = 0; rank < ranks_; ++rank) {
-    if (store_->check({gpuKey(std::to_string(rank))})) continue;
+    if (gpuStore().check({gpuKey(std::to_string(rank))})) continue;
     late += (late.empty() ? "" : ", ") + std::to_string(rank);
   }
   refuse("The first collective on GPUs waits until it is known which GPU each rank has, and after " +
@@ -129,7 +148,7 @@ std::vector<int> Universe::gpusOfAll() {
   std::vector<int> devices;
   runsInStreams_ = isInStreamsSet();
   for (int rank = 0; rank < ranks_; ++rank) {
-    const std::vector<uint8_t> told = store_->get(gpuKey(std::to_string(rank)));
+    const std::vector<uint8_t> told = gpuStore().get(gpuKey(std::to_string(rank)));
     const std::string words(told.begin(), told.end());
     devices.push_back(std::stoi(words));
     const std::string way = words.substr(std::to_string(devices.back()).size());
@@ -151,8 +170,7 @@ std::vector<int> Universe::gpusOfAll() {
 std::shared_ptr<World> Universe::join(c10::Device mine) {
   const std::lock_guard joining(joining_);
   if (!gpu_) {  // which only its holder changes
-    prepareStreams(mine);
-    auto joined = std::make_shared<World>(job_ + "-gpu", rank_, ranks_, gpusOfAll(), timeout_, meeting_, *store_);
+    auto joined = std::make_shared<World>(job_ + "-gpu", rank_, ranks_, gpusOfAll(), timeout_, meeting_, gpuStore());
     const std::lock_guard lock(mutex_);
     gpu_ = std::move(joined);
   }

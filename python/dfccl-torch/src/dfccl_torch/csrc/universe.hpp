@@ -50,6 +50,9 @@ class Universe {
   std::string gpuKey(const std::string& what) const { return "dfccl/" + job_ + "/gpu/" + what; }
   /// @throws DistBackendError where this rank has told another.
   void tell(c10::Device mine, bool isEarly);
+  /// For what concerns GPUs: a store that waits is closed to all other threads that use it, in c10d, and a rank whose
+  /// main thread waits there for another one's key must be able to answer that one.
+  c10d::Store& gpuStore() const;
   bool areGpusKnown() const;
   void waitForGpus() const;
   [[noreturn]] void refuseLateGpus() const;
@@ -64,6 +67,8 @@ class Universe {
   const Meeting meeting_;
   const std::shared_ptr<World> cpu_;
   mutable std::mutex mutex_;  // never held while a rank waits, or asks the store
+  mutable std::once_flag cloning_;
+  mutable Store gpuStore_;
   std::mutex telling_;
   std::mutex joining_;
   std::shared_ptr<World> gpu_;

@@ -88,6 +88,16 @@ World::~World() {
   }
 }
 
+std::vector<int> World::lostRanks() const {
+  int ranks = 0;
+  check(dfcclGetRankCount(&ranks, ctx_), "counting ranks");
+  std::vector<int> lost(static_cast<size_t>(ranks));
+  int count = 0;
+  check(dfcclGetLostRanks(lost.data(), ranks, &count, ctx_), "looking for lost ranks");
+  lost.resize(static_cast<size_t>(std::min(count, ranks)));
+  return lost;
+}
+
 std::string World::describe() const {
   std::string text(64 << 10, '\0');
   check(dfcclDescribe(text.data(), text.size(), ctx_), "describing this rank");

@@ -24,6 +24,8 @@ class World {
   World& operator=(const World&) = delete;
 
   dfcclRankCtx_t ctx() const { return ctx_; }
+  /// Ranks whose processes have ended without a word, or are mute.
+  std::vector<int> lostRanks() const;
 
  private:
   /// What this rank does and waits for, in words.
