@@ -34,7 +34,7 @@ int onNetwork(const Network& network, SeatOptions options, const std::function<i
 
 /// Whether all are right but for rank 1, which was struck.
 int othersWorst(std::vector<int> ends) {
-  ends[1] = 0;
+  ends.at(1) = 0;
   return worst(ends);
 }
 

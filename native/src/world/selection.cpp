@@ -91,12 +91,14 @@ uint32_t directLanes(const SelectionFacts& f) {
 uint32_t lanesBetween(const SelectionFacts& f) { return f.bytes >= kMiB ? 4 : 1; }
 
 /// The same with a daemon of many blocks, by what a rank sends another: measured with one H200 as two machines. A lane
-/// has slots of its own in pinned memory, so with more ranks, which have more connections, there are no more than four.
+/// has slots of its own in pinned memory, of which there is so much: with more ranks, which have more connections,
+/// there are no more lanes than on CPUs, and eight only for messages.
 uint32_t lanesBetweenGpus(const SelectionFacts& f) {
+  constexpr uint32_t kFewRanks = 8;
   const uint64_t sent = f.collective == Collective::allReduce ? f.bytes / f.ranks : f.bytes;
-  if (sent < 64 * kKiB) return 1;
-  if (sent < 128 * kKiB) return within(f, 2);
-  return within(f, sent < kMiB || f.ranks > 4 ? 4 : 8);
+  if (f.ranks > kFewRanks || sent < 64 * kKiB) return lanesBetween(f);
+  if (f.collective == Collective::sendRecv && sent >= kMiB) return within(f, 8);
+  return within(f, sent < 128 * kKiB && f.bytes < kMiB ? 2 : 4);
 }
 
 // ---- The table --------------------------------------------------------------------------------------------------

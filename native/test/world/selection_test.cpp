@@ -118,8 +118,7 @@ TEST_CASE("on CPUs, programs are direct, and between machines connected, on four
   CHECK(select(facts) == connected(1));
 }
 
-TEST_CASE(
-    "between machines GPUs use more blocks the more a rank sends another, and fewer of the largest with more ranks") {
+TEST_CASE("between machines few GPUs use more blocks the more a rank sends another") {
   const auto between = [](Collective collective, uint64_t bytes, uint32_t ranks, uint32_t grid) {
     SelectionFacts facts = onGpus(collective, bytes, ranks);
     facts.spansHosts = true;
@@ -133,9 +132,13 @@ TEST_CASE(
   CHECK(between(Collective::sendRecv, kMiB, 2, 3) == connected(2));
   CHECK(between(Collective::allReduce, 64 * kKiB, 2, 17) == connected(1));
   CHECK(between(Collective::allReduce, 128 * kKiB, 2, 17) == connected(2));
-  CHECK(between(Collective::allReduce, 4 * kMiB, 4, 17) == connected(8));
-  CHECK(between(Collective::allReduce, 64 * kMiB, 5, 17) == connected(4));
-  CHECK(between(Collective::allToAll, 64 * kMiB, 16, 17) == connected(4));
+  CHECK(between(Collective::allReduce, 256 * kKiB, 2, 17) == connected(4));
+  CHECK(between(Collective::allReduce, 64 * kMiB, 2, 17) == connected(4));
+  CHECK(between(Collective::allReduce, kMiB - 1, 8, 17) == connected(2));
+  CHECK(between(Collective::allReduce, kMiB, 8, 17) == connected(4));
+  // As many ranks as that have always used so many.
+  CHECK(between(Collective::allReduce, kMiB, 9, 17) == connected(4));
+  CHECK(between(Collective::allToAll, kMiB - 1, 9, 17) == connected(1));
 }
 
 TEST_CASE("what was chosen is what is built") {
