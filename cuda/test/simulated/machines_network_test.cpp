@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "dfccl/groups.h"
+#include "dfccl/dfccl.h"
 #include "network/support/bad_network.hpp"
 #include "outcomes.hpp"
 #include "processes/support/shared_board.hpp"
