@@ -9,13 +9,25 @@
 #include "bench/rank_tasks.hpp"
 
 namespace dfccl::gpu::bench {
+namespace {
+
+/// Registered under id 1, of 4 KB or 16 MB.
+struct Sum {
+  uint64_t count;
+  Floats in, out;
+
+  Sum(const Seat& seat, bool isLarge) : count(isLarge ? 4'000'000 : 1000), in(count), out(count) {
+    fill(in.data(), count, seat.rank, 0, seat.stream);
+    DFCCL_CUDA(cudaStreamSynchronize(seat.stream));
+    registerSum(seat, count, 1);
+  }
+};
+
+}  // namespace
 
 void workUntilStruck(Seat& seat, bool isLarge) {
-  const uint64_t count = isLarge ? 4'000'000 : 1000;
-  const Floats in(count), out(count);
-  fill(in.data(), count, seat.rank, 0, seat.stream);
-  DFCCL_CUDA(cudaStreamSynchronize(seat.stream));
-  registerSum(seat, count, 1);
+  const Sum sum(seat, isLarge);
+  const auto& [count, in, out] = sum;
   std::vector<dfcclResult_t> statuses;
   const auto note = [](void* list, dfcclResult_t status) {
     static_cast<std::vector<dfcclResult_t>*>(list)->push_back(status);
@@ -75,17 +87,13 @@ void workUntilStruck(Seat& seat, bool isLarge) {
 }
 
 void workUntilCutOff(Seat& seat, bool isLarge) {
-  const uint64_t count = isLarge ? 4'000'000 : 1000;
-  const Floats in(count), out(count);
-  fill(in.data(), count, seat.rank, 0, seat.stream);
-  DFCCL_CUDA(cudaStreamSynchronize(seat.stream));
-  registerSum(seat, count, 1);
+  const Sum sum(seat, isLarge);
   dfcclResult_t status = dfcclSuccess;
   const auto note = [](void* at, dfcclResult_t result) { *static_cast<dfcclResult_t*>(at) = result; };
   uint64_t submittedAt = 0;
   while (status == dfcclSuccess) {
     submittedAt = nowNanos();
-    DFCCL_EXPECT(dfcclRun(in.data(), out.data(), 1, note, &status, seat.context));
+    DFCCL_EXPECT(dfcclRun(sum.in.data(), sum.out.data(), 1, note, &status, seat.context));
     DFCCL_EXPECT(dfcclWaitFor(25'000'000, seat.context));
     if (status == dfcclSuccess) seat.barrier.words[0].fetchAdd(1, order::relaxed);
   }

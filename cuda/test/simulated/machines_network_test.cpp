@@ -93,17 +93,7 @@ class Work {
 /// Works until the others are out of reach, and learns that it can't go on alone.
 int beCutOff(Joined& me, size_t count, int ready) {
   int32_t *in = allocate(count), *out = allocate(count);
-  fill(in, count, me.rank, 0);
-  OK(dfcclRegisterAllReduce(count, dfcclInt32, dfcclSum, 1, dfcclAllRanks(), 0, me.context));
-  dfcclResult_t status = dfcclSuccess;
-  const auto note = [](void* at, dfcclResult_t result) { *static_cast<dfcclResult_t*>(at) = result; };
-  for (int run = 0; status == dfcclSuccess; ++run) {
-    OK(dfcclRun(in, out, 1, note, &status, me.context));
-    OK(dfcclWaitFor(kLimitMicros, me.context));
-    if (status == dfcclSuccess) EXPECT(isSum(out, count, firstRanks(me.ranks), 0));
-    if (run == 20) EXPECT(write(ready, "x", 1) == 1);
-  }
-  EXPECT(status == dfcclAborted);
+  if (const int failed = workUntilLost(me, in, out, count, ready); failed != kFine) return failed;
   std::vector<int> survivors(4);
   int survivorCount = 0;
   EXPECT(dfcclAgreeOnSurvivors(kLimitMicros, survivors.data(), 4, &survivorCount, me.context) == dfcclAborted);

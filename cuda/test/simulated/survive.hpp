@@ -9,9 +9,8 @@
 
 namespace dfccl::gpu::simulated::test {
 
-/// Works until rank 1 is gone, then goes on without it.
-inline int survive(Joined& me, size_t count, int ready) {
-  int32_t *in = allocate(count), *out = allocate(count);
+/// Reduces under id 1 until a rank is gone. Rank 1 says when it has done so for a while.
+inline int workUntilLost(Joined& me, int32_t* in, int32_t* out, size_t count, int ready) {
   fill(in, count, me.rank, 0);
   OK(dfcclRegisterAllReduce(count, dfcclInt32, dfcclSum, 1, dfcclAllRanks(), 0, me.context));
   dfcclResult_t status = dfcclSuccess;
@@ -23,6 +22,13 @@ inline int survive(Joined& me, size_t count, int ready) {
     if (me.rank == 1 && run == 20) EXPECT(write(ready, "x", 1) == 1);
   }
   EXPECT(status == dfcclAborted);
+  return kFine;
+}
+
+/// Works until rank 1 is gone, then goes on without it.
+inline int survive(Joined& me, size_t count, int ready) {
+  int32_t *in = allocate(count), *out = allocate(count);
+  if (const int failed = workUntilLost(me, in, out, count, ready); failed != kFine) return failed;
   int lost[4], lostCount = 0;
   // Each judges for itself who is gone, and the other may have done so first.
   while (lostCount == 0) OK(dfcclGetLostRanks(lost, 4, &lostCount, me.context));
