@@ -101,9 +101,20 @@ def test_who_has_told_its_gpu_waits_for_no_rank_that_has_not():
     call.known = False
     listener = Listener(call, 2)
     assert call.looked.wait(LIMIT_S)
+    assert call.told == [0] and not call.joined.is_set()
+    call.known = True
+    assert call.joined.wait(LIMIT_S)
+    assert ends(listener)
+    assert call.told == [0]
+
+
+def test_who_is_stopped_asks_no_more():
+    call = Call()
+    call.known = False
+    listener = Listener(call, 2)
+    assert call.looked.wait(LIMIT_S)
     listener.stop()
     assert ends(listener)
-    assert call.told == [0] and not call.joined.is_set()
 
 
 def test_a_store_that_is_gone_ends_it_without_a_word(recwarn):
